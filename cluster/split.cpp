@@ -54,26 +54,6 @@ knn::neighbours search(communicator const& ranks, std::size_t queries,
   return all;
 }
 
-knn::rows_in_range search_range(communicator const& ranks, std::size_t queries,
-                                std::function<knn::rows_in_range(share)> const& search) {
-  share const mine = own_share(ranks, queries);
-  knn::rows_in_range found;
-  found.begin = {0};
-  if (ranks.size() == 1 || mine.size() > 0) found = search(mine);
-  if (ranks.size() == 1) return found;
-  auto parts = gather_values(ranks, found);
-  knn::rows_in_range all = std::move(parts.front());
-  all.search_s = found.search_s;
-  for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
-    std::uint64_t const before = all.begin.back();
-    for (std::size_t q = 1; q < part->begin.size(); ++q)
-      all.begin.push_back(before + part->begin[q]);
-    all.row.insert(all.row.end(), part->row.begin(), part->row.end());
-    all.value.insert(all.value.end(), part->value.begin(), part->value.end());
-  }
-  return all;
-}
-
 std::uint64_t sum(communicator const& ranks, std::uint64_t mine) {
   auto const all = gather_values(ranks, mine);
   return std::accumulate(all.begin(), all.end(), std::uint64_t{0});

@@ -33,9 +33,6 @@ std::vector<share> factored_shares(std::size_t n, std::size_t parts, std::size_t
 /// The neighbours of so many queries. `search` finds those of a part that is not empty.
 knn::neighbours search(communicator const& ranks, std::size_t queries,
                        std::function<knn::neighbours(share)> const& search);
-/// The rows in range of so many queries.
-knn::rows_in_range search_range(communicator const& ranks, std::size_t queries,
-                                std::function<knn::rows_in_range(share)> const& search);
 
 /// The neighbours of queries that follow each other, of at least one part.
 knn::neighbours joined(std::vector<knn::neighbours> parts);

@@ -2,11 +2,13 @@
 
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
+#include "cluster/split.hpp"
 #include "core/error.hpp"
-#include "core/share.hpp"
+#include "core/process_group.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -90,6 +92,34 @@ void neighbour_files::add(neighbour_lines& to, std::string const& query, std::si
     add_line(to, query, i + 1, ids[i], found.order, found.values_of(q)[i]);
 }
 
+void neighbour_files::add(neighbour_lines& to, std::string const& query, std::size_t q,
+                          knn::neighbours const& found,
+                          std::function<std::string(std::uint32_t)> const& id_of) const {
+  std::vector<std::string> ids;
+  for (std::uint32_t const item : found.ids_of(q).first(found.count_of(q)))
+    ids.push_back(id_of(item));
+  add(to, query, q, found, ids);
+}
+
+void neighbour_files::add(neighbour_lines& to, std::string const& query, std::size_t q,
+                          knn::neighbours const& found) const {
+  add(to, query, q, found, [](std::uint32_t item) { return std::to_string(item); });
+}
+
+void neighbour_files::add(neighbour_lines& to, std::size_t first,
+                          knn::rows_in_range const& found) const {
+  for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) add_range(to, first, q, found);
+}
+
+void neighbour_files::add_range(neighbour_lines& to, std::size_t first, std::size_t q,
+                                knn::rows_in_range const& found) const {
+  auto const rows = found.rows_of(q);
+  auto const values = found.values_of(q);
+  std::string const query = std::to_string(first + q);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    add_line(to, query, i + 1, std::to_string(rows[i]), found.order, values[i]);
+}
+
 void neighbour_files::write(neighbour_lines const& lines) {
   if (neighbours_) neighbours_->write(lines.out);
   if (run_) run_->write(lines.run);
@@ -97,10 +127,9 @@ void neighbour_files::write(neighbour_lines const& lines) {
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
                             std::function<std::string(std::uint32_t)> const& id_of) {
-  std::vector<std::string> ids;
-  for (std::uint32_t const item : found.ids_of(q).first(found.count_of(q)))
-    ids.push_back(id_of(item));
-  write(query, q, found, ids);
+  neighbour_lines lines;
+  add(lines, query, q, found, id_of);
+  write(lines);
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
@@ -116,12 +145,8 @@ void neighbour_files::write(std::string const& query, std::size_t q, knn::neighb
 
 void neighbour_files::write(std::size_t first, knn::rows_in_range const& found) {
   for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
-    auto const rows = found.rows_of(q);
-    auto const values = found.values_of(q);
-    std::string const query = std::to_string(first + q);
     neighbour_lines lines;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      add_line(lines, query, i + 1, std::to_string(rows[i]), found.order, values[i]);
+    add_range(lines, first, q, found);
     write(lines);
   }
 }
@@ -134,6 +159,33 @@ void neighbour_files::flush() {
 void neighbour_files::commit() {
   if (neighbours_) neighbours_->commit();
   if (run_) run_->commit();
+}
+
+knn::neighbours deal_queries(session& owner, std::size_t queries, std::size_t least,
+                             neighbour_files& out,
+                             std::function<dealt_neighbours(share)> const& answer) {
+  // Ranks may have other threads and devices: all take the first one's shares.
+  auto const shares = value_from_first(owner.ranks(), [&] {
+    auto const ranks = static_cast<std::size_t>(owner.ranks().size());
+    std::size_t const even = (queries + ranks - 1) / ranks;
+    return cluster::factored_shares(queries, ranks,
+                                    owner.ctx().devices.empty() ? std::min(even, least) : even);
+  });
+  std::map<std::size_t, neighbour_lines> waiting;  // for those before them
+  std::size_t next = 0;
+  auto const kept = owner.deal(
+      shares.size(), [&](std::size_t t) { return bytes_of(answer(shares[t])); },
+      [&](std::size_t t, std::string const& bytes) {
+        auto some = value_of<dealt_neighbours>(bytes);
+        waiting[t] = std::move(some.lines);
+        for (; !waiting.empty() && waiting.begin()->first == next; ++next)
+          out.write(waiting.extract(waiting.begin()).mapped());
+        return some.found.queries > 0 ? bytes_of(some.found) : std::string();
+      });
+  std::vector<knn::neighbours> found;
+  for (std::string const& bytes : kept)
+    if (!bytes.empty()) found.push_back(value_of<knn::neighbours>(bytes));
+  return found.empty() ? knn::neighbours() : cluster::joined(std::move(found));
 }
 
 class_votes::class_votes(std::string const& votes, std::string const& out)

@@ -2,6 +2,7 @@
 
 #include "apps/shared/session.hpp"
 #include "core/output_file.hpp"
+#include "core/share.hpp"
 #include "datasets/documents.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/classification.hpp"
@@ -56,9 +57,17 @@ class neighbour_files {
   neighbour_files(std::string const& out, std::string const& run, std::string tag);
 
   /// Adds the lines of the q-th query of `found`, as `write` writes them. `ids`: [k] of its
-  /// neighbours, in their order. Any thread may call it.
+  /// neighbours, in their order. Any thread may call it, and those below.
   void add(neighbour_lines& to, std::string const& query, std::size_t q,
            knn::neighbours const& found, std::span<std::string const> ids) const;
+  void add(neighbour_lines& to, std::string const& query, std::size_t q,
+           knn::neighbours const& found,
+           std::function<std::string(std::uint32_t)> const& id_of) const;
+  /// With the numbers of items as their ids.
+  void add(neighbour_lines& to, std::string const& query, std::size_t q,
+           knn::neighbours const& found) const;
+  /// Of queries from `first` on, whose numbers are their ids.
+  void add(neighbour_lines& to, std::size_t first, knn::rows_in_range const& found) const;
   void write(neighbour_lines const& lines);
   /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
@@ -76,11 +85,29 @@ class neighbour_files {
  private:
   void add_line(neighbour_lines& to, std::string const& query, std::size_t rank,
                 std::string const& id, knn::value_order order, double score) const;
+  /// The q-th query's lines.
+  void add_range(neighbour_lines& to, std::size_t first, std::size_t q,
+                 knn::rows_in_range const& found) const;
 
   std::optional<output_file> neighbours_;
   std::optional<output_file> run_;
   std::string tag_;
 };
+
+/// What a rank makes of some queries that it was dealt.
+struct dealt_neighbours {
+  neighbour_lines lines;
+  knn::neighbours found;  ///< where more than their lines is asked for, else none
+  static auto members_of(auto& all) { return std::tie(all.lines, all.found); }
+};
+
+/// Deals the queries of a batch to several ranks, each of which has the whole collection: shares
+/// that become smaller, of `least` queries at least, or on GPUs even ones. `answer` searches for
+/// one that is not empty; its lines are written in the order of the queries. All ranks call it
+/// together with the same queries, and have what was found of all of them, where that is asked for.
+knn::neighbours deal_queries(session& owner, std::size_t queries, std::size_t least,
+                             neighbour_files& out,
+                             std::function<dealt_neighbours(share)> const& answer);
 
 /// The classes of documents and queries, and what the neighbours vote for.
 class class_votes {

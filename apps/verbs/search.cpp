@@ -10,7 +10,6 @@
 #include "cluster/collection_split.hpp"
 #include "cluster/index_parts.hpp"
 #include "cluster/split.hpp"
-#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
@@ -20,13 +19,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -318,13 +315,6 @@ struct found_documents {
   std::vector<std::string> names;  ///< [neighbours.id]; empty: the one index has them
 };
 
-/// What a rank makes of some queries that it was dealt.
-struct answers {
-  neighbour_lines lines;
-  knn::neighbours found;  ///< where votes are asked for
-  static auto members_of(auto& all) { return std::tie(all.lines, all.found); }
-};
-
 using queries_view = std::span<datasets::text_document const>;
 
 /// Searches for batches of queries, and writes their neighbours.
@@ -411,45 +401,17 @@ class batch_search {
     return names;
   }
 
-  /// The queries of each task. Ranks may have other threads and devices: all take the first one's.
-  std::vector<share> shares_of(queries_view queries) const {
-    return value_from_first(owner_.ranks(), [&] {
-      auto const ranks = static_cast<std::size_t>(owner_.ranks().size());
-      // A search takes many queries of a thread through a tile together, and GPUs more of them.
-      constexpr std::size_t of_a_thread = 64;
-      std::size_t least = (queries.size() + ranks - 1) / ranks;
-      if (owner_.ctx().devices.empty())
-        least =
-            std::min(least, of_a_thread * static_cast<std::size_t>(owner_.ctx().thread_count()));
-      return cluster::factored_shares(queries.size(), ranks, least);
+  /// Deals the queries to the ranks; what votes need of all of them.
+  knn::neighbours deal(queries_view queries) {
+    // A search takes many queries of a thread through a tile together.
+    std::size_t const least = 64 * static_cast<std::size_t>(owner_.ctx().thread_count());
+    return deal_queries(owner_, queries.size(), least, out_.neighbours, [&](share some) {
+      return answer_some(queries.subspan(some.begin, some.size()));
     });
   }
 
-  /// Deals the queries to the ranks; what votes need of all of them.
-  knn::neighbours deal(queries_view queries) {
-    auto const shares = shares_of(queries);
-    std::map<std::size_t, neighbour_lines> waiting;  // for those before them
-    std::size_t next = 0;
-    auto const kept = owner_.deal(
-        shares.size(),
-        [&](std::size_t t) {
-          return bytes_of(answer_some(queries.subspan(shares[t].begin, shares[t].size())));
-        },
-        [&](std::size_t t, std::string const& bytes) {
-          auto some = value_of<answers>(bytes);
-          waiting[t] = std::move(some.lines);
-          for (; !waiting.empty() && waiting.begin()->first == next; ++next)
-            out_.neighbours.write(waiting.extract(waiting.begin()).mapped());
-          return out_.votes ? bytes_of(some.found) : std::string();
-        });
-    if (!out_.votes || kept.empty()) return {};
-    std::vector<knn::neighbours> found;
-    for (std::string const& bytes : kept) found.push_back(value_of<knn::neighbours>(bytes));
-    return cluster::joined(std::move(found));
-  }
-
-  answers answer_some(queries_view queries) const {
-    answers some;
+  dealt_neighbours answer_some(queries_view queries) const {
+    dealt_neighbours some;
     found_documents found = find(queries);
     for (std::size_t q = 0; q < queries.size(); ++q)
       out_.neighbours.add(some.lines, queries[q].id, q, found.neighbours, names_in(found, q));

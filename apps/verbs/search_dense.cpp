@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/share.hpp"
 #include "datasets/fields.hpp"
@@ -378,6 +379,9 @@ std::vector<std::int32_t> read_labels(session& owner, std::string const& path, s
   return labels;
 }
 
+/// Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
+constexpr std::size_t least_share = 128;
+
 /// What one call writes.
 class dense_output {
  public:
@@ -402,29 +406,46 @@ class dense_output {
   }
   /// The neighbours of queries from `first` on.
   void add(std::size_t first, knn::neighbours const& found) {
-    for (std::size_t q = 0; q < found.queries; ++q) write(first, q, found);
-    if (votes_) votes_->add(first, query_labels_, found);
-    if (!is_matrix_name(arguments_.out)) return;
     for (std::size_t q = 0; q < found.queries; ++q) {
-      std::size_t const at = (first + q) * arguments_.k;
-      for (std::size_t i = 0; i < found.count_of(q); ++i) {
-        rows_[at + i] = static_cast<std::int32_t>(found.ids_of(q)[i]);
-        if (!values_.empty()) values_[at + i] = static_cast<float>(found.values_of(q)[i]);
-      }
+      neighbour_lines lines;
+      add_lines(lines, first, q, found);
+      lines_.write(lines);
     }
+    add_but_lines(first, found);
   }
   void add_range(std::size_t first, knn::rows_in_range const& found) {
     for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
-      auto const rows = found.rows_of(q);
-      auto const values = found.values_of(q);
-      knn::neighbours one;
-      one.queries = 1;
-      one.k = rows.size();
-      one.order = found.order;
-      one.id.assign(rows.begin(), rows.end());
-      one.value.assign(values.begin(), values.end());
-      write(first + q, 0, one);
+      neighbour_lines lines;
+      add_lines(lines, first + q, 0, of_query(found, q));
+      lines_.write(lines);
     }
+  }
+  /// Of a batch of queries that is dealt to ranks, all of which call it together: `search` finds
+  /// the neighbours of a share of them.
+  void add_dealt(session& owner, std::size_t first, std::size_t queries,
+                 std::function<knn::neighbours(share)> const& search) {
+    // The first rank alone knows where --out goes.
+    bool const are_all_lines =
+        value_from_first(owner.ranks(), [&] { return !votes_ && !is_matrix_name(arguments_.out); });
+    auto const found = deal_queries(owner, queries, least_share, lines_, [&](share some) {
+      dealt_neighbours dealt;
+      dealt.found = search(some);
+      for (std::size_t q = 0; q < dealt.found.queries; ++q)
+        add_lines(dealt.lines, first + some.begin, q, dealt.found);
+      if (are_all_lines) dealt.found = {};
+      return dealt;
+    });
+    add_but_lines(first, found);
+  }
+  void add_range_dealt(session& owner, std::size_t first, std::size_t queries,
+                       std::function<knn::rows_in_range(share)> const& search) {
+    deal_queries(owner, queries, least_share, lines_, [&](share some) {
+      auto const found = search(some);
+      dealt_neighbours dealt;
+      for (std::size_t q = 0; q < some.size(); ++q)
+        add_lines(dealt.lines, first + some.begin + q, 0, of_query(found, q));
+      return dealt;
+    });
   }
   void commit(session& owner) {
     lines_.flush();
@@ -442,6 +463,29 @@ class dense_output {
   std::optional<class_votes> const& votes() const { return votes_; }
 
  private:
+  static knn::neighbours of_query(knn::rows_in_range const& found, std::size_t q) {
+    auto const rows = found.rows_of(q);
+    auto const values = found.values_of(q);
+    knn::neighbours one;
+    one.queries = 1;
+    one.k = rows.size();
+    one.order = found.order;
+    one.id.assign(rows.begin(), rows.end());
+    one.value.assign(values.begin(), values.end());
+    return one;
+  }
+  /// Votes and matrices.
+  void add_but_lines(std::size_t first, knn::neighbours const& found) {
+    if (votes_) votes_->add(first, query_labels_, found);
+    if (!is_matrix_name(arguments_.out)) return;
+    for (std::size_t q = 0; q < found.queries; ++q) {
+      std::size_t const at = (first + q) * arguments_.k;
+      for (std::size_t i = 0; i < found.count_of(q); ++i) {
+        rows_[at + i] = static_cast<std::int32_t>(found.ids_of(q)[i]);
+        if (!values_.empty()) values_[at + i] = static_cast<float>(found.values_of(q)[i]);
+      }
+    }
+  }
   /// Memory for all of --out and --values, k entries a query: -1 and 0 until neighbours come.
   void take_matrices(std::size_t queries) {
     bool const with_values = !arguments_.values.empty();
@@ -458,9 +502,10 @@ class dense_output {
                        });
   }
   /// The lines of the q-th query of `found`, whose first query is the `first`.
-  void write(std::size_t first, std::size_t q, knn::neighbours const& found) {
-    lines_.write(query_ids_.of(first + q), q, found,
-                 [&](std::uint32_t row) { return names_.of(row); });
+  void add_lines(neighbour_lines& to, std::size_t first, std::size_t q,
+                 knn::neighbours const& found) const {
+    lines_.add(to, query_ids_.of(first + q), q, found,
+               [&](std::uint32_t row) { return names_.of(row); });
   }
 
   search_dense_arguments const& arguments_;
@@ -483,49 +528,61 @@ class rows_searcher {
       bits_.push_back(cluster::bits_of(filter.rows, part.first, part.first + part.index.size()));
   }
 
+  /// Whether ranks are dealt queries: each has all rows, and the engine is not the baseline whose
+  /// ranks have even shares.
+  bool deals() const {
+    return has_processes(owner_.ctx()) && !rows_.is_split && !has_even_shares();
+  }
+
+  /// Where queries are not dealt, all ranks call it together.
   knn::neighbours search(datasets::vectors const& queries, std::size_t k) const {
     cluster::communicator const& ranks = owner_.ranks();
-    auto const of_parts = [&](datasets::vectors const& some) {
-      std::vector<knn::part_neighbours> found;
-      for (std::size_t p = 0; p < rows_.parts.size(); ++p) {
-        auto const& [first, index] = rows_.parts[p];
-        std::size_t const most = std::clamp<std::size_t>(index.size(), 1, k);
-        found.push_back(index.search_part(owner_.ctx(), some, most, {bits_[p], {}}, &work_));
-        cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
-      }
-      return found;
-    };
-    if (rows_.is_split) return cluster::merge(ranks, of_parts(queries), queries.size(), k);
-    return cluster::search(ranks, queries.size(), [&](share part) {
-      auto const some = queries.rows(part.begin, part.size());
-      if (rows_.is_whole())
-        return rows_.parts[0].index.search(owner_.ctx(), some, k, filter_, &work_);
-      return cluster::merge(of_parts(some), some.size(), k);
+    if (rows_.is_split) return cluster::merge(ranks, of_parts(queries, k), queries.size(), k);
+    if (!has_even_shares()) return search_all(queries, k);
+    return cluster::search(ranks, queries.size(), [&](share some) {
+      return search_all(queries.rows(some.begin, some.size()), k);
     });
   }
 
+  /// Likewise.
   knn::rows_in_range search_range(datasets::vectors const& queries, double radius) const {
-    cluster::communicator const& ranks = owner_.ranks();
-    auto const of_parts = [&](datasets::vectors const& some) {
-      std::vector<knn::part_rows_in_range> found;
-      for (std::size_t p = 0; p < rows_.parts.size(); ++p) {
-        auto const& [first, index] = rows_.parts[p];
-        found.push_back(
-            index.search_range_part(owner_.ctx(), some, radius, {bits_[p], {}}, &work_));
-        cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
-      }
-      return found;
-    };
-    if (rows_.is_split) return cluster::merge(ranks, of_parts(queries), queries.size());
-    return cluster::search_range(ranks, queries.size(), [&](share part) {
-      auto const some = queries.rows(part.begin, part.size());
-      if (rows_.is_whole())
-        return rows_.parts[0].index.search_range(owner_.ctx(), some, radius, filter_, &work_);
-      return cluster::merge(of_parts(some), some.size());
-    });
+    if (rows_.is_whole())
+      return rows_.parts[0].index.search_range(owner_.ctx(), queries, radius, filter_, &work_);
+    std::vector<knn::part_rows_in_range> found;
+    for (std::size_t p = 0; p < rows_.parts.size(); ++p) {
+      auto const& [first, index] = rows_.parts[p];
+      found.push_back(
+          index.search_range_part(owner_.ctx(), queries, radius, {bits_[p], {}}, &work_));
+      cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
+    }
+    if (rows_.is_split) return cluster::merge(owner_.ranks(), found, queries.size());
+    return cluster::merge(found, queries.size());
   }
 
  private:
+  bool has_even_shares() const {
+    return !rows_.parts.empty() && rows_.parts.front().index.engine() == knn::dense_engine::mpi_knn;
+  }
+
+  std::vector<knn::part_neighbours> of_parts(datasets::vectors const& queries,
+                                             std::size_t k) const {
+    std::vector<knn::part_neighbours> found;
+    for (std::size_t p = 0; p < rows_.parts.size(); ++p) {
+      auto const& [first, index] = rows_.parts[p];
+      std::size_t const most = std::clamp<std::size_t>(index.size(), 1, k);
+      found.push_back(index.search_part(owner_.ctx(), queries, most, {bits_[p], {}}, &work_));
+      cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
+    }
+    return found;
+  }
+
+  /// Of rows all of which this rank has.
+  knn::neighbours search_all(datasets::vectors const& queries, std::size_t k) const {
+    if (rows_.is_whole())
+      return rows_.parts[0].index.search(owner_.ctx(), queries, k, filter_, &work_);
+    return cluster::merge(of_parts(queries, k), queries.size(), k);
+  }
+
   session& owner_;
   searched_rows const& rows_;
   knn::dense_filter filter_;
@@ -542,12 +599,23 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
   rows_searcher const searcher(owner, rows, filter, work);
   // There are no more neighbours than rows.
   std::size_t const k = std::clamp<std::size_t>(rows.size(), 1, arguments.k);
-  // As many queries as have neighbours for some 400 MB.
+  bool const deals = searcher.deals();
+  // As many queries as have neighbours for some 400 MB, or lines for that, which ranks that are
+  // dealt queries tell the first one.
+  std::size_t const in_turn = deals ? static_cast<std::size_t>(ranks.size()) : 1;
+  std::size_t const neighbours = std::size_t{1} << (deals ? 23 : 25);
   std::size_t const together =
-      arguments.radius ? 256 : std::clamp<std::size_t>((std::size_t{1} << 25) / k, 1, 4096);
+      arguments.radius ? 256 * in_turn : std::clamp<std::size_t>(neighbours / k, 1, 4096 * in_turn);
   for (std::size_t first = 0; first < queries.size(); first += together) {
     auto const some = queries.rows(first, std::min(together, queries.size() - first));
-    if (arguments.radius) {
+    if (deals && arguments.radius) {
+      out.add_range_dealt(owner, first, some.size(), [&](share of) {
+        return searcher.search_range(some.rows(of.begin, of.size()), *arguments.radius);
+      });
+    } else if (deals) {
+      out.add_dealt(owner, first, some.size(),
+                    [&](share of) { return searcher.search(some.rows(of.begin, of.size()), k); });
+    } else if (arguments.radius) {
       auto const found = searcher.search_range(some, *arguments.radius);
       out.learn(ranks, found.row);
       out.add_range(first, found);

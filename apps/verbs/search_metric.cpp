@@ -9,6 +9,7 @@
 #include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
+#include "core/process_group.hpp"
 #include "core/share.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
@@ -17,6 +18,7 @@
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -35,6 +37,8 @@ constexpr std::size_t checked_triples = 100000;
 constexpr std::size_t fewest_together = 256;
 constexpr std::size_t most_together = 4096;
 constexpr std::size_t neighbours_on_the_cpu = std::size_t{1} << 22;
+/// Of a thread; fewer vectors at a time would each take longer to compare with all.
+constexpr std::size_t least_share = 32;
 /// On GPUs so many, and neighbours of all together.
 constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
 constexpr std::size_t neighbours_together = std::size_t{1} << 25;
@@ -391,34 +395,71 @@ void add_up(cluster::communicator const& ranks, knn::schedule_work& work) {
     *count = cluster::sum(ranks, *count);
 }
 
-knn::schedule_work search_batches(session& owner, search_metric_arguments const& arguments,
-                                  searched_index const& index, knn::metric_queries const& all,
-                                  neighbour_files& out) {
+/// How queries are searched for, `count` of them from `begin` on.
+struct metric_searches {
+  std::function<knn::neighbours(std::size_t begin, std::size_t count)> nearest;
+  std::function<knn::rows_in_range(std::size_t begin, std::size_t count)> within;
+  /// Whether a rank does it for the queries that it is dealt; else all ranks do it together.
+  bool are_dealt = false;
+};
+
+/// Searches batch after batch, and writes.
+void search_batches(session& owner, search_metric_arguments const& arguments,
+                    metric_searches const& by, std::size_t k, std::size_t queries,
+                    neighbour_files& out) {
   auto const timer = owner.stage("search");
   cluster::communicator const& ranks = owner.ranks();
+  std::size_t const least = least_share * static_cast<std::size_t>(owner.ctx().thread_count());
+  std::size_t const in_turn = by.are_dealt ? static_cast<std::size_t>(ranks.size()) : 1;
+  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
+  for (std::size_t first = 0, count = 0; first < queries; first += count) {
+    count = std::min(together * in_turn, queries - first);
+    std::size_t in_range = 0;  // that this rank has found
+    if (by.are_dealt) {
+      deal_queries(owner, count, least, out, [&](share some) {
+        std::size_t const begin = first + some.begin;
+        dealt_neighbours dealt;
+        if (arguments.radius) {
+          auto const found = by.within(begin, some.size());
+          in_range += found.row.size();
+          out.add(dealt.lines, begin, found);
+        } else {
+          auto const found = by.nearest(begin, some.size());
+          for (std::size_t q = 0; q < some.size(); ++q)
+            out.add(dealt.lines, std::to_string(begin + q), q, found);
+        }
+        return dealt;
+      });
+    } else if (arguments.radius) {
+      auto const found = by.within(first, count);
+      in_range = found.row.size();
+      out.write(first, found);
+    } else {
+      auto const found = by.nearest(first, count);
+      for (std::size_t q = 0; q < count; ++q) out.write(std::to_string(first + q), q, found);
+    }
+    if (arguments.radius) together = queries_together(ranks, in_range, count);
+    owner.ctx().report("search", first + count, queries);
+  }
+}
+
+knn::schedule_work search_whole(session& owner, search_metric_arguments const& arguments,
+                                searched_index const& index, knn::metric_queries const& all,
+                                neighbour_files& out) {
   knn::schedule_work work;
   knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(index.size(), 1));
-  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
-  for (std::size_t first = 0, count = 0; first < all.size(); first += count) {
-    count = std::min(together, all.size() - first);
-    if (arguments.radius) {
-      auto const found = cluster::search_range(ranks, count, [&](share some) {
-        return index.search_range(owner.ctx(), batch(all, first + some.begin, some.size()),
-                                  *arguments.radius, options, work);
-      });
-      together = queries_together(ranks, found.row.size(), count);
-      out.write(first, found);
-    } else {
-      auto const found = cluster::search(ranks, count, [&](share some) {
-        return index.search(owner.ctx(), batch(all, first + some.begin, some.size()), k, options,
-                            work);
-      });
-      for (std::size_t q = 0; q < count; ++q) out.write(std::to_string(first + q), q, found);
-    }
-    owner.ctx().report("search", first + count, all.size());
-  }
-  add_up(ranks, work);
+  metric_searches const by{[&](std::size_t begin, std::size_t count) {
+                             return index.search(owner.ctx(), batch(all, begin, count), k, options,
+                                                 work);
+                           },
+                           [&](std::size_t begin, std::size_t count) {
+                             return index.search_range(owner.ctx(), batch(all, begin, count),
+                                                       *arguments.radius, options, work);
+                           },
+                           has_processes(owner.ctx())};
+  search_batches(owner, arguments, by, k, all.size(), out);
+  add_up(owner.ranks(), work);
   return work;
 }
 
@@ -480,7 +521,7 @@ void search_all(session& owner, search_metric_arguments const& arguments,
                 nlohmann::ordered_json& summary) {
   if (owner.ctx().devices.empty()) {
     summary["engine"] = knn::name_of(knn::metric_engine::index);
-    describe(search_batches(owner, arguments, index, queries, out), arguments, summary);
+    describe(search_whole(owner, arguments, index, queries, out), arguments, summary);
     return;
   }
   std::optional<knn::metric_gpu_index> gpu;
@@ -576,11 +617,10 @@ searched_parts index_part(session& owner, search_metric_arguments const& argumen
   return made;
 }
 
-/// As `search_batches`, in parts.
+/// As `search_whole`, in parts.
 knn::schedule_work search_parts(session& owner, search_metric_arguments const& arguments,
                                 searched_parts const& searched, std::size_t queries,
                                 neighbour_files& out) {
-  auto const timer = owner.stage("search");
   cluster::communicator const& ranks = owner.ranks();
   knn::schedule_work work;
   knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
@@ -610,29 +650,18 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
     }
     return found;
   };
-  std::size_t together = arguments.radius ? fewest_together : queries_together(k);
-  for (std::size_t first = 0, count = 0; first < queries; first += count) {
-    count = std::min(together, queries - first);
-    if (arguments.radius) {
-      auto const found =
-          searched.is_split
-              ? cluster::merge(ranks, within(first, count), count)
-              : cluster::search_range(ranks, count, [&](share some) {
-                  return cluster::merge(within(first + some.begin, some.size()), some.size());
-                });
-      together = queries_together(ranks, found.row.size(), count);
-      out.write(first, found);
-    } else {
-      auto const found =
-          searched.is_split
-              ? cluster::merge(ranks, nearest(first, count), count, k)
-              : cluster::search(ranks, count, [&](share some) {
-                  return cluster::merge(nearest(first + some.begin, some.size()), some.size(), k);
-                });
-      for (std::size_t q = 0; q < count; ++q) out.write(std::to_string(first + q), q, found);
-    }
-    owner.ctx().report("search", first + count, queries);
-  }
+  metric_searches const by{[&](std::size_t begin, std::size_t count) {
+                             auto const mine = nearest(begin, count);
+                             return searched.is_split ? cluster::merge(ranks, mine, count, k)
+                                                      : cluster::merge(mine, count, k);
+                           },
+                           [&](std::size_t begin, std::size_t count) {
+                             auto const mine = within(begin, count);
+                             return searched.is_split ? cluster::merge(ranks, mine, count)
+                                                      : cluster::merge(mine, count);
+                           },
+                           has_processes(owner.ctx()) && !searched.is_split};
+  search_batches(owner, arguments, by, k, queries, out);
   add_up(ranks, work);
   return work;
 }

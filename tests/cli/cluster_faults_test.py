@@ -291,7 +291,7 @@ class Faults(OverRanks):
 
     def long_jobs(self):
         """Lines that take minutes, with one thread a rank."""
-        self.file("base.txt", words(1, 60000, 40))
+        self.file("base.txt", words(1, 150000, 40))
         draw = random.Random(4)
         for name, queries in (("train.txt", 30), ("test.txt", 600)):
             self.file(name, "".join(f"{draw.randrange(3)} qid:{row // 10} " + " ".join(f"{f}:{draw.random():.3f}" for f in range(1, 41)) + "\n"
