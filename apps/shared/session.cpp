@@ -16,6 +16,7 @@
 #include "datasets/section_file.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -100,7 +101,10 @@ std::map<std::string, file_state> const* inputs_of_the_run = nullptr;  // for th
 
 /// A file that is cut short while it is read leaves pages that cannot be read, and they are met in
 /// the middle of anything: what is left is to say so and to end. Outputs are whole or absent.
+/// Several threads may meet them; one says so.
 void end_on_unreadable_input(int) {
+  static std::atomic_flag said;
+  while (said.test_and_set()) ::pause();
   constexpr int bad_input = 3;
   std::string_view found = "an input";
   for (auto const& [path, then] : *inputs_of_the_run)

@@ -54,13 +54,14 @@ class Faults(harness.CommandLine):
                     pipe = self.folder / "filter"
                     os.mkfifo(pipe)
                     process = self.start("search", "dense", option, path, "--queries", asked, "--filter", pipe,
-                                         "--out", "near")
+                                         "--out", "near", "--threads", 8)
                     with open(pipe, "w") as rows_of_filter:  # waits until the program opens it
                         change(path)
                         rows_of_filter.write("1\n19999\n")
                     errors = process.communicate(timeout=harness.HANGS)[1].decode()
                     self.assertEqual(process.returncode, 3, errors)
                     self.assertIn(f"rulerank: error: {path}: {message}", errors)
+                    self.assertEqual(errors.count("rulerank: error"), 1, errors)  # of several threads
                     self.assertFalse((self.folder / "near").exists())
                     pipe.unlink()
 
