@@ -381,24 +381,29 @@ std::vector<std::int32_t> read_labels(session& owner, std::string const& path, s
 
 /// Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
 constexpr std::size_t least_share = 128;
+/// The same where queries within a radius have so many neighbours that fewer must do.
+constexpr std::size_t least_share_in_range = 32;
 
 /// What one call writes.
 class dense_output {
  public:
-  dense_output(search_dense_arguments const& arguments, datasets::vectors const& queries,
-               row_names names, id_list query_ids, std::vector<std::int32_t> const& labels,
+  /// `in_rows`: --out of the first rank has numbers of rows, and not lines.
+  dense_output(session& owner, search_dense_arguments const& arguments, bool in_rows,
+               datasets::vectors const& queries, row_names names, id_list query_ids,
+               std::vector<std::int32_t> const& labels,
                std::vector<std::int32_t> const& query_labels)
       : arguments_(arguments),
+        in_rows_(in_rows),
+        is_first_(owner.ranks().is_first()),
         query_labels_(query_labels),
         names_(std::move(names)),
         query_ids_(std::move(query_ids)),
-        lines_(is_matrix_name(arguments.out) ? std::string() : arguments.out, arguments.run,
-               arguments.tag) {
+        lines_(in_rows ? std::string() : arguments.out, arguments.run, arguments.tag) {
     if (!arguments.votes.empty()) {
       votes_.emplace(arguments.votes, arguments.classes);
       votes_->learn(labels);
     }
-    if (is_matrix_name(arguments.out)) take_matrices(queries.size());
+    if (in_rows_ && is_first_) take_matrices(queries.size());
   }
 
   void learn(cluster::communicator const& ranks, std::span<std::uint32_t const> found) {
@@ -424,9 +429,7 @@ class dense_output {
   /// the neighbours of a share of them.
   void add_dealt(session& owner, std::size_t first, std::size_t queries,
                  std::function<knn::neighbours(share)> const& search) {
-    // The first rank alone knows where --out goes.
-    bool const are_all_lines =
-        value_from_first(owner.ranks(), [&] { return !votes_ && !is_matrix_name(arguments_.out); });
+    bool const are_all_lines = !votes_ && !in_rows_;
     auto const found = deal_queries(owner, queries, least_share, lines_, [&](share some) {
       dealt_neighbours dealt;
       dealt.found = search(some);
@@ -437,22 +440,29 @@ class dense_output {
     });
     add_but_lines(first, found);
   }
-  void add_range_dealt(session& owner, std::size_t first, std::size_t queries,
-                       std::function<knn::rows_in_range(share)> const& search) {
-    deal_queries(owner, queries, least_share, lines_, [&](share some) {
+  /// Returns how many neighbours this rank has found.
+  std::size_t add_range_dealt(session& owner, std::size_t first, std::size_t queries,
+                              std::function<knn::rows_in_range(share)> const& search) {
+    std::size_t in_range = 0;
+    std::size_t const least =
+        std::clamp(queries / (2 * static_cast<std::size_t>(owner.ranks().size())),
+                   least_share_in_range, least_share);
+    deal_queries(owner, queries, least, lines_, [&](share some) {
       auto const found = search(some);
+      in_range += found.row.size();
       dealt_neighbours dealt;
       for (std::size_t q = 0; q < some.size(); ++q)
         add_lines(dealt.lines, first + some.begin + q, 0, of_query(found, q));
       return dealt;
     });
+    return in_range;
   }
   void commit(session& owner) {
     lines_.flush();
     if (votes_) votes_->flush();
     owner.meet();
     std::size_t const k = arguments_.k;
-    if (is_matrix_name(arguments_.out))
+    if (in_rows_ && is_first_)
       datasets::write_vectors(owner.ctx(), arguments_.out, datasets::vectors(std::move(rows_), k));
     if (!arguments_.values.empty())
       datasets::write_vectors(owner.ctx(), arguments_.values,
@@ -477,7 +487,7 @@ class dense_output {
   /// Votes and matrices.
   void add_but_lines(std::size_t first, knn::neighbours const& found) {
     if (votes_) votes_->add(first, query_labels_, found);
-    if (!is_matrix_name(arguments_.out)) return;
+    if (!in_rows_ || !is_first_) return;
     for (std::size_t q = 0; q < found.queries; ++q) {
       std::size_t const at = (first + q) * arguments_.k;
       for (std::size_t i = 0; i < found.count_of(q); ++i) {
@@ -509,6 +519,8 @@ class dense_output {
   }
 
   search_dense_arguments const& arguments_;
+  bool in_rows_;
+  bool is_first_;  ///< of the ranks, the one that has the matrices
   std::vector<std::int32_t> const& query_labels_;
   row_names names_;
   id_list query_ids_;
@@ -603,15 +615,18 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
   // As many queries as have neighbours for some 400 MB, or lines for that, which ranks that are
   // dealt queries tell the first one.
   std::size_t const in_turn = deals ? static_cast<std::size_t>(ranks.size()) : 1;
-  std::size_t const neighbours = std::size_t{1} << (deals ? 23 : 25);
-  std::size_t const together =
-      arguments.radius ? 256 * in_turn : std::clamp<std::size_t>(neighbours / k, 1, 4096 * in_turn);
-  for (std::size_t first = 0; first < queries.size(); first += together) {
-    auto const some = queries.rows(first, std::min(together, queries.size() - first));
+  std::size_t const neighbours = std::size_t{1} << (deals ? 22 : 25);
+  std::size_t together =
+      arguments.radius ? 256 : std::clamp<std::size_t>(neighbours / k, 1, 4096 * in_turn);
+  for (std::size_t first = 0, count = 0; first < queries.size(); first += count) {
+    count = std::min(together, queries.size() - first);
+    auto const some = queries.rows(first, count);
     if (deals && arguments.radius) {
-      out.add_range_dealt(owner, first, some.size(), [&](share of) {
+      std::size_t const found = out.add_range_dealt(owner, first, count, [&](share of) {
         return searcher.search_range(some.rows(of.begin, of.size()), *arguments.radius);
       });
+      std::size_t const of_a_query = cluster::sum(ranks, std::uint64_t{found}) / count;
+      together = std::clamp<std::size_t>(neighbours / (of_a_query + 1), 1, 256 * in_turn);
     } else if (deals) {
       out.add_dealt(owner, first, some.size(),
                     [&](share of) { return searcher.search(some.rows(of.begin, of.size()), k); });
@@ -634,6 +649,9 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
 /// Searches for the neighbours of all queries and writes them.
 void search(session& owner, search_dense_arguments const& arguments, searched_rows const& index,
             datasets::vectors const& queries, nlohmann::ordered_json& summary) {
+  // The first rank alone knows where --out goes.
+  bool const in_rows =
+      value_from_first(owner.ranks(), [&] { return is_matrix_name(arguments.out); });
   expect_numbers_fit(arguments, index.size());
   // Ids that were kept with the index are its own.
   bool const kept = !arguments.collection.empty() && !arguments.index.empty();
@@ -646,7 +664,7 @@ void search(session& owner, search_dense_arguments const& arguments, searched_ro
   auto const filter = read_filter(owner, arguments.filter, names);
   auto const labels = read_labels(owner, arguments.labels, index.size(), "rows");
   auto const query_labels = read_labels(owner, arguments.query_labels, queries.size(), "queries");
-  dense_output out(arguments, queries, names,
+  dense_output out(owner, arguments, in_rows, queries, names,
                    read_ids(owner, arguments.query_ids, queries.size(), "queries"), labels,
                    query_labels);
   knn::dense_search_work work;

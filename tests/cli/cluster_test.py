@@ -352,6 +352,9 @@ class Cluster(OverRanks):
                                "near.txt", "near.run", "classes.txt", over=(2, 3, 5, 16))
         self.expect_same_bytes([*line, "--k", 60, "--out", "near.ivecs", "--values", "near.fvecs"], "near.ivecs", "near.fvecs", over=(3,))
         self.expect_same_bytes([*line, "--radius", 4, "--out", "near.txt"], "near.txt", over=(2, 16))
+        self.file("ids", "".join(f"row\t{row}\n" for row in range(50)).encode())  # which a line cannot hold, and a matrix does not
+        self.file("some", b"row\t3\nrow\t40\n")
+        self.expect_same_bytes([*line, "--k", 2, "--ids", "ids", "--filter", "some", "--out", "near.npy"], "near.npy", over=(2, 3))
         self.expect_same_bytes([*line, "--engine", "mpi-knn", "--k", 6, "--out", "near.txt"], "near.txt", over=(3,))
 
     def test_search_dense_names_the_faults_of_one_process(self):
