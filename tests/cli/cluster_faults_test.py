@@ -315,6 +315,7 @@ class Faults(OverRanks):
         self.assertLess(unhindered() - begin, limit + 5)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: nothing heard for {limit} s")
+        self.assertEqual(errors.count("rulerank: error"), 1, errors)
         self.assertEqual(self.outputs_left(), [])
 
     def test_a_stalled_rank_ends_the_job(self):
