@@ -60,15 +60,18 @@ sigset_t block_signals() {
 /// Turns SIGINT and SIGTERM into a stop request. The signals are blocked in every thread and
 /// awaited in one, so that the request is made in ordinary code. The process ends within a second
 /// even where the work does not look at its stop token, and at once on a second signal: an output
-/// file is in its place whole or not there at all, whenever the process ends.
-void stop_on_signal(sigset_t signals, session& owner, bool is_first) {
-  auto const wait_and_stop = [&owner, signals, is_first] {
+/// file is in its place whole or not there at all, whenever the process ends. Ranks that gave the
+/// job up are ended by `mpirun`, and why has been said.
+void stop_on_signal(sigset_t signals, session& owner, cluster::communicator const& ranks) {
+  auto const wait_and_stop = [&owner, signals, is_first = ranks.is_first(),
+                              gave_up = ranks.gave_up()] {
     int received = 0;
     sigwait(&signals, &received);
+    if (gave_up.stop_requested()) ::_exit(interrupted_code);
     owner.request_stop();
     timespec const patience{0, 800'000'000};
     sigtimedwait(&signals, nullptr, &patience);
-    if (is_first) fail(interrupted_code, "interrupted");
+    if (is_first && !gave_up.stop_requested()) fail(interrupted_code, "interrupted");
     ::_exit(interrupted_code);
   };
   try {
@@ -179,7 +182,7 @@ int run_rank(CLI::App& program, cluster::communicator const& ranks, sigset_t sig
   try {
     // Leaked on purpose: the signal thread may look at it until the process ends.
     session& owner = *new session(std::vector<std::string>(argv, argv + argc), ranks);
-    stop_on_signal(signals, owner, ranks.is_first());
+    stop_on_signal(signals, owner, ranks);
     program.set_version_flag(
         "-V,--version", [] { return version_text(); },
         "Version, commit, compiler, CUDA, MPI and instruction set");

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,9 @@ class communicator final : public process_group {
   /// alike. To be called once; nothing may be gathered afterwards.
   failure fail(failure const& own) const;
   traffic exchanged() const noexcept { return exchanged_; }
+  /// Whether this rank has ended the job because another one stalled, or is the one that stalled
+  /// and hears of it when it goes on; why has been said. For any thread, at any time.
+  std::stop_token gave_up() const;
 
  private:
   int rank_ = 0;

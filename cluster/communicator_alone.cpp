@@ -36,6 +36,10 @@ failure communicator::fail(failure const& own) const {
   return agreed_failure({text_of(own)});
 }
 
+std::stop_token communicator::gave_up() const {
+  return {};
+}
+
 std::string mpi_name() {
   return "none";
 }

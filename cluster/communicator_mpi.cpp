@@ -170,6 +170,10 @@ failure communicator::fail(failure const& own) const {
   return settle(size_, rank_, text_of({own.code, own.message, failed_task_}));
 }
 
+std::stop_token communicator::gave_up() const {
+  return heartbeat_ ? heartbeat_->gave_up() : std::stop_token();
+}
+
 std::string mpi_name() {
   return fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string_view>
 #include <thread>
 
@@ -23,6 +24,8 @@ class heartbeat {
   ~heartbeat();
   heartbeat(heartbeat const&) = delete;
   heartbeat& operator=(heartbeat const&) = delete;
+  /// Of communicator::gave_up.
+  std::stop_token gave_up() const;
 
  private:
   class watch;

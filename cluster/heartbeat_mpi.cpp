@@ -22,6 +22,9 @@ namespace {
 
 constexpr int ticks_a_second = 10;
 constexpr int longest_limit = 86'400;
+/// What ranks tell each other: that they run, and that the one that is told was given up.
+constexpr int alive = 0;
+constexpr int given_up = 1;
 
 /// The names of the machines, by rank.
 std::vector<std::string> machines(MPI_Comm ranks, int size) {
@@ -73,6 +76,8 @@ class heartbeat::watch {
   watch(watch const&) = delete;
   watch& operator=(watch const&) = delete;
 
+  std::stop_token gave_up() const { return gave_up_.get_token(); }
+
  private:
   struct peer {
     int rank = 0;
@@ -96,34 +101,39 @@ class heartbeat::watch {
     int done = 0;
     MPI_Test(&other.sending, &done, MPI_STATUS_IGNORE);
     if (done == 0) return;
-    MPI_Isend(nullptr, 0, MPI_CHAR, other.rank, 0, ranks_, &other.sending);
+    MPI_Isend(nullptr, 0, MPI_CHAR, other.rank, alive, ranks_, &other.sending);
     ++sent_[other.index()];
   }
 
   void listen(peer& other) {
     ++other.silent_ticks;
-    for (;;) {
-      int there = 0;
-      MPI_Iprobe(other.rank, 0, ranks_, &there, MPI_STATUS_IGNORE);
-      if (there == 0) break;
-      receive(other.rank);
-      other.silent_ticks = 0;
-    }
+    for (; has_sent(other, alive); other.silent_ticks = 0) receive(other.rank);
+    if (has_sent(other, given_up)) gave_up_.request_stop();
     // Of the ranks that miss the first, one says so before the others.
     if (other.silent_ticks > (limit_ + rank_) * ticks_a_second) end_job(other);
   }
 
+  bool has_sent(peer const& other, int what) const {
+    int there = 0;
+    MPI_Iprobe(other.rank, what, ranks_, &there, MPI_STATUS_IGNORE);
+    return there != 0;
+  }
+
   void receive(int from) {
-    MPI_Recv(nullptr, 0, MPI_CHAR, from, 0, ranks_, MPI_STATUS_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_CHAR, from, alive, ranks_, MPI_STATUS_IGNORE);
     ++received_[static_cast<std::size_t>(from)];
   }
 
-  void end_job(peer const& lost) const {
+  void end_job(peer const& lost) {
     fmt::print(
         stderr,
         "rulerank: error: rank {} on {}: nothing heard for {} s, expected a sign each second\n",
         lost.rank, machines_[lost.index()], limit_);
     std::fflush(stderr);
+    gave_up_.request_stop();
+    // mpirun lets a rank that is stopped go on before it ends it.
+    MPI_Request telling = MPI_REQUEST_NULL;
+    MPI_Isend(nullptr, 0, MPI_CHAR, lost.rank, given_up, ranks_, &telling);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 
@@ -134,6 +144,7 @@ class heartbeat::watch {
   std::vector<peer> peers_;
   std::vector<int> sent_;
   std::vector<int> received_;
+  std::stop_source gave_up_;
   std::jthread thread_;
 };
 
@@ -161,6 +172,10 @@ time_limit::time_limit(int seconds, std::string_view what) {
 
 heartbeat::heartbeat(int limit) : watch_(std::make_unique<watch>(limit)) {}
 heartbeat::~heartbeat() = default;
+
+std::stop_token heartbeat::gave_up() const {
+  return watch_->gave_up();
+}
 
 int heartbeat_limit() {
   char const* const told = std::getenv("RULERANK_RANK_TIMEOUT");

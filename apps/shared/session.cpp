@@ -97,11 +97,14 @@ struct session::state {
 
 namespace {
 
-std::map<std::string, file_state> const* inputs_of_the_run = nullptr;  // for the handler below
+// For the handler below.
+std::map<std::string, file_state> const* inputs_of_the_run = nullptr;
+int rank_of_the_run = -1;  // of several
 
 /// A file that is cut short while it is read leaves pages that cannot be read, and they are met in
 /// the middle of anything: what is left is to say so and to end. Outputs are whole or absent.
-/// Several threads may meet them; one says so.
+/// Several threads may meet them; one says so. Of several ranks each may, as none can wait for
+/// another here.
 void end_on_unreadable_input(int) {
   static std::atomic_flag said;
   while (said.test_and_set()) ::pause();
@@ -109,10 +112,11 @@ void end_on_unreadable_input(int) {
   std::string_view found = "an input";
   for (auto const& [path, then] : *inputs_of_the_run)
     if (file_state_of(path).size < then.size) found = path;
+  std::string const who = rank_of_the_run < 0 ? "" : fmt::format("rank {}: ", rank_of_the_run);
   write_to_standard_error(
-      fmt::format("rulerank: error: {}: was cut short while it was read, "
+      fmt::format("rulerank: error: {}{}: was cut short while it was read, "
                   "expected the same file to the end\n",
-                  printable(found)));
+                  who, printable(found)));
   ::_exit(bad_input);
 }
 
@@ -121,6 +125,7 @@ void end_on_unreadable_input(int) {
 session::session(std::vector<std::string> command, cluster::communicator const& ranks)
     : state_(std::make_unique<state>(std::move(command), ranks)) {
   inputs_of_the_run = &state_->inputs;
+  if (ranks.size() > 1) rank_of_the_run = ranks.rank();
   ::signal(SIGBUS, end_on_unreadable_input);
 }
 session::~session() {

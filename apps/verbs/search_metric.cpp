@@ -388,8 +388,11 @@ std::size_t queries_together(cluster::communicator const& ranks, std::size_t fou
   return queries_together(cluster::sum(ranks, std::uint64_t{found}) / queries);
 }
 
-/// Makes the work of one rank that of all.
-void add_up(cluster::communicator const& ranks, knn::schedule_work& work) {
+/// Makes the work of one rank that of all. The threads of a rank that searched for nothing count.
+void add_up(session& owner, knn::schedule_options const& options, knn::schedule_work& work) {
+  cluster::communicator const& ranks = owner.ranks();
+  if (work.evaluations.empty() && options.schedule != knn::metric_schedule::automatic)
+    work.evaluations.resize(static_cast<std::size_t>(owner.ctx().thread_count()));
   work.evaluations = join(ranks, work.evaluations);
   for (std::uint64_t* const count : {&work.supersteps, &work.messages})
     *count = cluster::sum(ranks, *count);
@@ -459,7 +462,7 @@ knn::schedule_work search_whole(session& owner, search_metric_arguments const& a
                            },
                            has_processes(owner.ctx())};
   search_batches(owner, arguments, by, k, all.size(), out);
-  add_up(owner.ranks(), work);
+  add_up(owner, options, work);
   return work;
 }
 
@@ -662,7 +665,7 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
                            },
                            has_processes(owner.ctx()) && !searched.is_split};
   search_batches(owner, arguments, by, k, queries, out);
-  add_up(ranks, work);
+  add_up(owner, options, work);
   return work;
 }
 

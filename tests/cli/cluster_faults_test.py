@@ -100,6 +100,21 @@ class Faults(OverRanks):
                 self.expect_nothing_or_whole(code, whole)
         self.assertGreater(ended, 3, "most jobs had ended before")
 
+    def test_an_index_cut_short_while_ranks_search_it(self):
+        """No rank can wait for another then; what each says has its number."""
+        self.needs_mpi()
+        self.file("base.fvecs", fvecs(1, 100000))
+        self.expect(0, "search", "dense", "--collection", "base.fvecs", "--index", "index", "--quiet")
+        job, ranks = self.start_ranks(3, "search", "dense", "--index", "index", "--queries", "base.fvecs", "--threads", 1, "--out", "out.txt")
+        self.let_work(job, 1, *ranks)
+        os.truncate(self.folder / "index", 4096)
+        errors = job.communicate(timeout=harness.HANGS)[1].decode()
+        self.assertEqual(job.returncode, 3, errors)
+        said = re.findall(r"^rulerank: error: (.*)$", errors, re.MULTILINE)
+        self.assertRegex(said[0], r"^rank [0-2]: index: was cut short while it was read")
+        self.assertEqual(len(set(said)), len(said), errors)
+        self.assertEqual(self.outputs_left(), [])
+
     def test_bad_input_of_all_ranks_is_one_message(self):
         self.needs_mpi()
         self.file("train.txt", letor(1, 5, 5))
@@ -315,6 +330,7 @@ class Faults(OverRanks):
         self.assertLess(unhindered() - begin, limit + 5)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: nothing heard for {limit} s")
+        self.assertEqual(errors.count("rulerank: error"), 1, errors)
         self.assertEqual(self.outputs_left(), [])
 
     def test_a_stalled_rank_ends_the_job(self):

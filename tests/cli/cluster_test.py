@@ -418,6 +418,19 @@ class Cluster(OverRanks):
         for field in ("evaluations", "queries", "objects", "inputs"):
             self.assertEqual(many[field], one[field], field)
 
+    def test_evaluations_are_of_the_threads_of_all_ranks(self):
+        self.needs_mpi()
+        self.file("base.txt", words(1, 50))
+        self.file("asked.txt", words(2, 2))  # fewer than ranks: one at least is dealt nothing
+        line = ["search", "metric", "--collection", "base.txt", "--queries", "asked.txt", "--metric", "edit", "--radius", 2,
+                "--index-type", "lc", "--schedule", "local", "--threads", 2, "--out", "near.txt", "--manifest", "manifest.json"]
+        self.assertEqual(self.over_ranks(3, *line).returncode, 0)
+        found = json.loads((self.folder / "manifest.json").read_text())
+        of_threads = found["evaluations_of_threads"]
+        self.assertEqual(len(of_threads), 3 * 2)
+        self.assertEqual(sum(of_threads), found["evaluations"])
+        self.assertAlmostEqual(found["efficiency"], sum(of_threads) / 6 / max(of_threads))
+
 
 if __name__ == "__main__":
     harness.main()
