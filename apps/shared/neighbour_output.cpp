@@ -126,13 +126,6 @@ void neighbour_files::write(neighbour_lines const& lines) {
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
-                            std::function<std::string(std::uint32_t)> const& id_of) {
-  neighbour_lines lines;
-  add(lines, query, q, found, id_of);
-  write(lines);
-}
-
-void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found,
                             std::span<std::string const> ids) {
   neighbour_lines lines;
   add(lines, query, q, found, ids);
@@ -140,7 +133,9 @@ void neighbour_files::write(std::string const& query, std::size_t q, knn::neighb
 }
 
 void neighbour_files::write(std::string const& query, std::size_t q, knn::neighbours const& found) {
-  write(query, q, found, [](std::uint32_t item) { return std::to_string(item); });
+  neighbour_lines lines;
+  add(lines, query, q, found);
+  write(lines);
 }
 
 void neighbour_files::write(std::size_t first, knn::rows_in_range const& found) {

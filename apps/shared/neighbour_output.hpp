@@ -57,7 +57,8 @@ class neighbour_files {
   neighbour_files(std::string const& out, std::string const& run, std::string tag);
 
   /// Adds the lines of the q-th query of `found`, as `write` writes them. `ids`: [k] of its
-  /// neighbours, in their order. Any thread may call it, and those below.
+  /// neighbours, in their order. Throws `usage_error` for an id that does not fit a column. Any
+  /// thread may call it, and those below.
   void add(neighbour_lines& to, std::string const& query, std::size_t q,
            knn::neighbours const& found, std::span<std::string const> ids) const;
   void add(neighbour_lines& to, std::string const& query, std::size_t q,
@@ -69,10 +70,7 @@ class neighbour_files {
   /// Of queries from `first` on, whose numbers are their ids.
   void add(neighbour_lines& to, std::size_t first, knn::rows_in_range const& found) const;
   void write(neighbour_lines const& lines);
-  /// Those of the q-th query of `found`. Throws `usage_error` for an id that does not fit a column.
-  void write(std::string const& query, std::size_t q, knn::neighbours const& found,
-             std::function<std::string(std::uint32_t)> const& id_of);
-  /// `ids`: [k] of its neighbours, in their order.
+  /// Those of the q-th query of `found`. `ids`: [k] of its neighbours, in their order.
   void write(std::string const& query, std::size_t q, knn::neighbours const& found,
              std::span<std::string const> ids);
   /// With the numbers of items as their ids.

@@ -411,19 +411,12 @@ class dense_output {
   }
   /// The neighbours of queries from `first` on.
   void add(std::size_t first, knn::neighbours const& found) {
-    for (std::size_t q = 0; q < found.queries; ++q) {
-      neighbour_lines lines;
-      add_lines(lines, first, q, found);
-      lines_.write(lines);
-    }
+    for (std::size_t q = 0; q < found.queries; ++q) write_lines(first, q, found);
     add_but_lines(first, found);
   }
   void add_range(std::size_t first, knn::rows_in_range const& found) {
-    for (std::size_t q = 0; q + 1 < found.begin.size(); ++q) {
-      neighbour_lines lines;
-      add_lines(lines, first + q, 0, of_query(found, q));
-      lines_.write(lines);
-    }
+    for (std::size_t q = 0; q + 1 < found.begin.size(); ++q)
+      write_lines(first + q, 0, of_query(found, q));
   }
   /// Of a batch of queries that is dealt to ranks, all of which call it together: `search` finds
   /// the neighbours of a share of them.
@@ -516,6 +509,11 @@ class dense_output {
                  knn::neighbours const& found) const {
     lines_.add(to, query_ids_.of(first + q), q, found,
                [&](std::uint32_t row) { return names_.of(row); });
+  }
+  void write_lines(std::size_t first, std::size_t q, knn::neighbours const& found) {
+    neighbour_lines lines;
+    add_lines(lines, first, q, found);
+    lines_.write(lines);
   }
 
   search_dense_arguments const& arguments_;

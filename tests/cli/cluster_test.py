@@ -417,6 +417,10 @@ class Cluster(OverRanks):
             self.assertGreater(peak, 1 << 20)
         for field in ("evaluations", "queries", "objects", "inputs"):
             self.assertEqual(many[field], one[field], field)
+        self.assertEqual(self.over_ranks(3, *line, "--over-ranks", "collection").returncode, 0)
+        parts = json.loads((self.folder / "manifest.json").read_text())
+        # Every rank has been told at least the 30 queries' lists of 10 rows and distances.
+        self.assertGreater(parts["exchanged_bytes"], 30 * 10 * 8)
 
     def test_evaluations_are_of_the_threads_of_all_ranks(self):
         self.needs_mpi()
