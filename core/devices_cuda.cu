@@ -7,8 +7,8 @@ namespace rulerank {
 device_list list_cuda_devices() {
   int count = 0;
   cudaError_t const status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return {{}, cudaGetErrorString(status)};
-  if (count == 0) return {{}, "no CUDA device"};
+  if (status != cudaSuccess) return {{}, {}, cudaGetErrorString(status)};
+  if (count == 0) return {{}, {}, "no CUDA device"};
   device_list list;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};

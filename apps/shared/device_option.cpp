@@ -36,6 +36,9 @@ std::vector<int> devices_named(std::string const& option) {
   device_list const list = list_devices();
   if (list.devices.empty())
     throw device_error(fmt::format("--device {}: no CUDA device: {}", option, list.why_none));
+  for (device const& one : list.without_code)
+    if (std::ranges::find(ordinals, one.ordinal) != ordinals.end())
+      throw device_error(fmt::format("--device {}: {}", option, why_without_code(one)));
   for (int const ordinal : ordinals)
     if (std::none_of(list.devices.begin(), list.devices.end(),
                      [&](device const& d) { return d.ordinal == ordinal; }))

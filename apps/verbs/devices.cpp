@@ -26,6 +26,10 @@ void add_devices(CLI::App& program, session& owner) {
                                     {"compute_capability", fmt::format("{}.{}", d.major, d.minor)},
                                     {"memory_bytes", d.memory},
                                     {"multiprocessors", d.multiprocessors}});
+          json["without_code"] = nlohmann::ordered_json::array();
+          for (device const& d : list.without_code)
+            json["without_code"].push_back(
+                {{"ordinal", d.ordinal}, {"name", d.name}, {"why", why_without_code(d)}});
           json["why_no_cuda"] = list.why_none;
           out.write(datasets::text_of(json));
         } else {
@@ -36,7 +40,9 @@ void add_devices(CLI::App& program, session& owner) {
             out.write(fmt::format("cuda:{}   {}, compute capability {}.{}, {:.1f} GiB, {} SMs\n",
                                   d.ordinal, d.name, d.major, d.minor,
                                   static_cast<double>(d.memory) / (1 << 30), d.multiprocessors));
-          if (list.devices.empty())
+          for (device const& d : list.without_code)
+            out.write(fmt::format("cuda:{}   {}\n", d.ordinal, why_without_code(d)));
+          if (list.devices.empty() && list.without_code.empty())
             out.write(fmt::format("cuda     0 devices ({})\n", list.why_none));
         }
         out.commit();

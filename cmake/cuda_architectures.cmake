@@ -1,0 +1,28 @@
+# The GPUs that the kernels are compiled for where CMAKE_CUDA_ARCHITECTURES does not say. The kernels need compute
+# capability 8.0 or later.
+set(RULERANK_CUDA_CAPABILITIES 80 86 89 90 100 120)
+
+# rulerank_cuda_architectures(OUT): `native`, the GPUs of this machine, where there are any that the kernels run on; else
+# all of RULERANK_CUDA_CAPABILITIES that nvcc knows, the last as PTX too, which the driver compiles for later GPUs.
+function(rulerank_cuda_architectures out)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE here ERROR_QUIET RESULT_VARIABLE status)
+  if(status EQUAL 0 AND here MATCHES "^([89]|[1-9][0-9])[.]")
+    set(${out} native PARENT_SCOPE)
+    return()
+  endif()
+  execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
+  set(chosen)
+  foreach(capability IN LISTS RULERANK_CUDA_CAPABILITIES)
+    if(known MATCHES "compute_${capability}\n")
+      list(APPEND chosen ${capability}-real)
+    endif()
+  endforeach()
+  if(NOT chosen)
+    message(FATAL_ERROR "${CMAKE_CUDA_COMPILER} compiles for none of ${RULERANK_CUDA_CAPABILITIES}; found:\n${known}"
+                        "Install CUDA 12 or later, or set CMAKE_CUDA_ARCHITECTURES")
+  endif()
+  list(POP_BACK chosen last)
+  string(REPLACE "-real" "" last "${last}")
+  set(${out} ${chosen} ${last} PARENT_SCOPE)
+endfunction()
