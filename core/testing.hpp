@@ -5,7 +5,6 @@
 #include "core/devices.hpp"
 #include "core/error.hpp"
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -68,18 +67,6 @@ inline context on_gpus(std::size_t n) {
   ctx.devices = gpus();
   ctx.devices.resize(n);
   return ctx;
-}
-
-/// Seconds of a clock that stands still while any task of this machine waits for a processor: those
-/// that a machine with nothing else to do would take. The plain clock where the kernel does not say
-/// (Linux's PSI).
-inline double unhindered_seconds() {
-  std::chrono::duration<double> const now = std::chrono::steady_clock::now().time_since_epoch();
-  std::string line;
-  std::getline(std::ifstream("/proc/pressure/cpu"), line);
-  auto const total = line.find("total=");
-  return total == std::string::npos ? now.count()
-                                    : now.count() - std::stod(line.substr(total + 6)) / 1e6;
 }
 
 /// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.

@@ -8,6 +8,7 @@ import re
 import resource
 
 import pytest
+from conftest import slowness
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "gallery.md"
@@ -15,7 +16,8 @@ NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
 NEEDED = {"comparing": ("lightgbm", "xgboost"), "labelling": ("matplotlib",), "explaining": ("matplotlib",)}
 # Trees of other libraries differ a little from version to version; all other figures are the same everywhere.
 TOLERANCE = {"comparing": 0.02}
-TOGETHER = 60  # seconds of a processor's time: what else runs on the machine does not count
+TOGETHER = 60  # seconds of a usual processor's time: what else runs on the machine does not count
+HANGS = 3000  # seconds after which a cell will not end, however busy the machine is
 spent = {}
 
 
@@ -45,7 +47,7 @@ def executed(name, kernel):
     book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
     nbformat.validate(book)
     begin = processor_time()
-    nbclient.NotebookClient(book, timeout=10 * TOGETHER, kernel_name="python3",
+    nbclient.NotebookClient(book, timeout=HANGS, kernel_name="python3",
                             resources={"metadata": {"path": str(DOCS / "notebooks")}}).execute(env=kernel)
     spent[name] = spent.get(name, 0) + processor_time() - begin
     return book
@@ -118,8 +120,8 @@ def test_within_a_minute(capsys):
         print(f"\nnotebooks, seconds of a processor's time: {each}; together {sum(spent.values()):.1f} of {TOGETHER}")
     if set(spent) != set(NAMES):
         pytest.skip(f"not all notebooks were executed: {', '.join(sorted(set(NAMES) - set(spent)))} not")
-    assert all(value > 0.5 for value in spent.values()), spent  # kernels are counted
-    assert sum(spent.values()) <= TOGETHER, spent
+    assert all(value > 0.05 for value in spent.values()), spent  # kernels are counted
+    assert sum(spent.values()) <= TOGETHER * slowness(), spent
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,6 @@
 """Threads, signals, progress: what calls do while the library works."""
 
+import io
 import multiprocessing
 import os
 import pathlib
@@ -11,12 +12,13 @@ import time
 
 import numpy as np
 import pytest
+from conftest import slowness
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rulerank
 from rulerank import RuleRanker
 
-HANGS = 600  # seconds after which nothing more will come, however busy the machine is
+HANGS = 3000  # seconds after which nothing more will come, however busy the machine is
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +42,40 @@ def test_the_installed_package_is_tested():
     assert (pathlib.Path(rulerank.__file__).parent / "_core.pyi").stat().st_size > 1000
 
 
-def test_ctrl_c_stops_within_a_second(long_work):
-    ranker, X = long_work
-    sent = []
+def interrupted_when(is_time, work):
+    """Does the work, which Ctrl-C ends when it is time. The seconds of a processor that it had from then on: what else runs on the
+    machine does not count."""
+    begun, ended, sent = threading.Event(), threading.Event(), []
 
     def interrupt():
-        sent.append(time.process_time())  # of its one thread: what else runs on the machine does not count
+        begun.wait()
+        while not is_time():
+            if ended.wait(0.01):
+                return
+        sent.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(0.5, interrupt)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        ranker.predict(X)
-    assert time.process_time() - sent[0] < 1
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            begun.set()
+            work()
+        return time.process_time() - sent[0]
+    finally:
+        ended.set()
+        thread.join()
+
+
+def after_seconds_of_work(seconds):
+    """Whether this process has had a processor for so many seconds from now on."""
+    begin = time.process_time()
+    return lambda: time.process_time() - begin > seconds
+
+
+def test_ctrl_c_stops_within_a_second(long_work):
+    ranker, X = long_work
+    assert interrupted_when(after_seconds_of_work(0.5), lambda: ranker.predict(X)) < slowness()  # of its one thread
     assert len(ranker.predict(X[:1])) == 1
 
 
@@ -60,7 +83,7 @@ def test_ctrl_c_at_a_prompt(tmp_path):
     script = tmp_path / "work.py"
     script.write_text("import numpy as np, rulerank\n"
                       "X = np.random.default_rng(1).integers(0, 4, size=(20000, 60)).astype(float)\n"
-                      "r = rulerank.RuleRanker('rules', rule_size=6, method='width').fit(X[:2000], np.arange(2000) % 3)\n"
+                      "r = rulerank.RuleRanker('rules', rule_size=6, method='width', n_jobs=1).fit(X[:2000], np.arange(2000) % 3)\n"
                       "print('ready', flush=True)\n"
                       "r.predict(X)\n")
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as at:
@@ -90,7 +113,7 @@ def test_other_threads_run_meanwhile(long_work):
     begin = time.process_time()
     for _ in range(20):
         time.sleep(0.01)
-    assert time.process_time() - begin < 2 and worker.is_alive()
+    assert time.process_time() - begin < 2 * slowness() and worker.is_alive()
     stop.set()
     worker.join(HANGS)
     assert not worker.is_alive() and len(failures) == 1
@@ -116,7 +139,7 @@ def test_calls_keep_their_threads(small):
     ranker = RuleRanker("rules", n_jobs=2).fit(X, y, qid)
 
     def threads():
-        return len(list(pathlib.Path("/proc/self/task").iterdir()))
+        return {task.name for task in pathlib.Path("/proc/self/task").iterdir()}
 
     def twice(*_):
         if ranker.verbose is twice:
@@ -128,7 +151,7 @@ def test_calls_keep_their_threads(small):
     before = threads()
     for _ in range(20):
         found.append(ranker.predict(X, qid))
-    assert threads() == before
+    assert threads() <= before  # those of an earlier test may still be ending
     ranker.set_params(verbose=twice).predict(X, qid)
     assert len(found) == 22 and all((one == found[0]).all() for one in found)
 
@@ -157,7 +180,7 @@ def test_searches_in_several_processes(small):
     assert found[0] == found[1]
 
 
-def test_progress_is_reported(long_work, capsys):
+def test_progress_is_reported(long_work, monkeypatch):
     ranker, X = long_work
     heard = []
 
@@ -177,11 +200,8 @@ def test_progress_is_reported(long_work, capsys):
 
     with pytest.raises(ZeroDivisionError, match="own"):
         ranker.set_params(verbose=fail).predict(X)
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        ranker.set_params(verbose=True).predict(X)
-    assert heard[0][0] in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    interrupted_when(lambda: heard[0][0] in sys.stderr.getvalue(), lambda: ranker.set_params(verbose=True).predict(X))
 
 
 def test_a_callable_stops_work_that_is_done_in_no_time(small):

@@ -13,21 +13,18 @@ import subprocess
 import time
 
 import harness
-from harness import unhindered
-from over_ranks import ENVIRONMENT, MPIRUN, OverRanks, documents, fvecs, letor, words
+from over_ranks import MPIRUN, PATIENT, OverRanks, documents, fvecs, letor, words
 
 
 class Faults(OverRanks):
     def killed(self, ranks, line, after, victim):
-        """The exit of a job one of whose ranks is killed that many seconds after all are there."""
+        """The exit of a job one of whose ranks is killed when it has had a processor for that many seconds."""
         job, there = self.start_ranks(ranks, *line)
-        time.sleep(after)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(there[victim], signal.SIGKILL)
-        begin = unhindered()
-        output = job.communicate(timeout=harness.HANGS)[0]
-        self.assertLess(unhindered() - begin, 5)
-        self.expect_end_of_ranks(there, begin, 5)
+        self.wait_until(lambda: harness.processor_seconds(there[victim]) >= after, job)
+        if job.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(there[victim], signal.SIGKILL)
+        output, _ = self.expect_end_of_job(job, there, 5)
         return job.returncode, output
 
     def test_tune_goes_on_with_other_ranks(self):
@@ -48,7 +45,7 @@ class Faults(OverRanks):
         tried = len(json.loads((self.folder / "state").read_text())["trials"])
         done = self.over_ranks(2, *[word for word in line if word != "--quiet"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"state: {tried} candidates tried by an earlier run".encode(), done.stderr)
+        self.assertIn(f"state: {harness.counted(tried, 'candidate')} tried by an earlier run".encode(), done.stderr)
         self.assertEqual(done.stdout, one.stdout)
         self.assertEqual({name: (self.folder / name).read_bytes() for name in expected}, expected)
 
@@ -76,10 +73,12 @@ class Faults(OverRanks):
         self.expect(0, *line)
         whole = self.taken("out.txt")
         ended = []
-        for seed in range(4):
+        for seed in range(4 + harness.ATTEMPTS):
+            if seed >= 4 and True in ended:  # else sooner and sooner
+                break
             draw = random.Random(seed)
             (self.folder / "out.txt").unlink(missing_ok=True)
-            code, _ = self.killed(3, line, draw.uniform(0, 1.5), draw.randrange(3))
+            code, _ = self.killed(3, line, draw.uniform(0, 1.5) * .5 ** max(0, seed - 3), draw.randrange(3))
             ended.append(code != 0)
             self.expect_nothing_or_whole(code, whole)
         self.assertIn(True, ended, "all jobs had ended before")
@@ -91,13 +90,17 @@ class Faults(OverRanks):
         ended = 0
         for line, *outputs in (*self.lines_of_verbs(size=20), ([*self.PIPELINE, "--out-dir", "of"], "of/table.md")):
             with self.subTest(line=line[:2]):
-                begin = time.monotonic()
+                before = harness.processor_seconds_of_ended()
                 self.assertEqual(self.over_ranks(3, *line, "--threads", 1).returncode, 0)
-                seconds = time.monotonic() - begin
+                seconds = (harness.processor_seconds_of_ended() - before) / 3
                 whole = self.taken(*outputs)
-                code, _ = self.killed(3, [*line, "--threads", 1], draw.uniform(0.1, 0.7) * seconds, draw.randrange(3))
-                ended += code != 0
-                self.expect_nothing_or_whole(code, whole)
+                for share in (1, .5, .25):  # sooner where it had ended before
+                    code, _ = self.killed(3, [*line, "--threads", 1], share * draw.uniform(0.1, 0.7) * seconds, draw.randrange(3))
+                    self.expect_nothing_or_whole(code, whole)
+                    if code != 0:
+                        ended += 1
+                        break
+                    self.taken(*outputs)
         self.assertGreater(ended, 3, "most jobs had ended before")
 
     def test_an_index_cut_short_while_ranks_search_it(self):
@@ -105,10 +108,21 @@ class Faults(OverRanks):
         self.needs_mpi()
         self.file("base.fvecs", fvecs(1, 100000))
         self.expect(0, "search", "dense", "--collection", "base.fvecs", "--index", "index", "--quiet")
-        job, ranks = self.start_ranks(3, "search", "dense", "--index", "index", "--queries", "base.fvecs", "--threads", 1, "--out", "out.txt")
-        self.let_work(job, 1, *ranks)
-        os.truncate(self.folder / "index", 4096)
-        errors = job.communicate(timeout=harness.HANGS)[1].decode()
+        for attempt in range(harness.ATTEMPTS):
+            job, ranks = self.start_ranks(3, "search", "dense", "--index", "index", "--queries", "base.fvecs", "--threads", 1, "--out",
+                                          "out.txt")
+            self.let_work(job, .5 ** attempt, *ranks)
+            at_work = [harness.hold(rank) for rank in ranks]
+            if all(at_work):
+                os.truncate(self.folder / "index", 4096)
+            for rank in ranks:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGCONT)
+            errors = harness.without_progress(job.communicate(timeout=harness.HANGS)[1]).decode()
+            if all(at_work):
+                break
+            self.assertEqual(job.returncode, 0, errors)  # done too early
+            (self.folder / "out.txt").unlink()
         self.assertEqual(job.returncode, 3, errors)
         said = re.findall(r"^rulerank: error: (.*)$", errors, re.MULTILINE)
         self.assertRegex(said[0], r"^rank [0-2]: index: was cut short while it was read")
@@ -197,7 +211,7 @@ class Faults(OverRanks):
         self.file("base.txt", words(1, 30))
         line = ["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit", "--out", "out.txt"]
         both = [*self.job(2, *line), ":", *self.job(1, *line, program=[changed])[len(MPIRUN):]]
-        done = subprocess.run(both, cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.HANGS,
+        done = subprocess.run(both, cwd=self.folder, env=PATIENT, stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.HANGS,
                               check=False)
         self.expect_failure(done, 2, f"commit: found '{other.decode()}' on rank 2 and '")
         self.assertEqual(self.outputs_left(), [])
@@ -216,7 +230,7 @@ class Faults(OverRanks):
         line = ["search", "metric", "--collection", "base.txt", "--queries", "base.txt", "--metric", "edit",
                 "--out", "out.txt", "--k"]
         done = subprocess.run([*self.job(1, *line, 3), ":", *self.job(1, *line, 4)[len(MPIRUN):]],
-                              cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                              cwd=self.folder, env=PATIENT, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=harness.HANGS, check=False)
         self.expect_failure(done, 2, "command line: found 'search metric")
         self.assertEqual(self.outputs_left(), [])
@@ -246,7 +260,7 @@ class Faults(OverRanks):
         self.file("bad.txt", b"0 qid:1 1:x\n")
         for _ in range(5):
             job, (first, *_) = self.start_ranks(3, "rank", "--train", "bad.txt", "--test", "bad.txt", "--out", "out.txt")
-            message = job.stderr.readline()
+            message = harness.first_message(job.stderr)
             for _ in range(2):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(first, signal.SIGTERM)
@@ -290,19 +304,19 @@ class Faults(OverRanks):
         job, ranks = self.start_ranks(3, *search)
         self.let_work(job, 1, *ranks)
         os.kill(ranks[1], signal.SIGKILL)
-        begin = unhindered()
-        errors = job.communicate(timeout=harness.HANGS)[1].decode()
-        self.assertLess(unhindered() - begin, 5)
+        _, errors = self.expect_end_of_job(job, ranks, 5)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(errors, r"rank 1\b.*\n?.*signal 9")
         self.assertEqual(self.outputs_left(), [])
-        self.expect_end_of_ranks(ranks, begin, 5)
+
+    # A machine may hold up other ranks than the one that a test stops, for longer than the limit; the next limit is longer then.
+    LONGEST_LIMIT = 100
 
     def limit_here(self, least):
         """Seconds in which a rank of a small job that goes on is heard of, and MPI starts and ends, however busy the machine is."""
         begin = time.monotonic()
         self.assertEqual(self.over_ranks(3, "mine", "--transactions", self.file("one.txt", b"1 2\n"), "--min-support", 1).returncode, 0)
-        return max(least, math.ceil(time.monotonic() - begin))
+        return max(least, min(math.ceil(time.monotonic() - begin), self.LONGEST_LIMIT))
 
     def long_jobs(self):
         """Lines that take minutes, with one thread a rank."""
@@ -317,17 +331,28 @@ class Faults(OverRanks):
                 ["rank", "--train", "train.txt", "--test", "test.txt", "--engine", "lrar", *many],
                 ["reduce", "--train", "train.txt", "--engine", "ssarp", "--partitions", 1, *many])
 
+    def stall(self, line, stalled, limit, beyond_limit):
+        """The job, whether it was at work when one of its three ranks was stopped, and what it says."""
+        job, ranks = self.start_ranks(3, *line, RULERANK_RANK_TIMEOUT=str(limit))
+        self.let_work(job, 1, *ranks)
+        begin = time.monotonic()
+        if beyond_limit:  # who works is heard of
+            self.wait_until(lambda: time.monotonic() - begin > limit + 1, job)
+        at_work = job.poll() is None
+        others = [rank for rank in ranks if rank != ranks[stalled]]
+        _, errors = self.expect_end_of_job(job, others, limit + 5, stopped=ranks[stalled])
+        return job, at_work, errors
+
     def expect_stall_found(self, line, stalled, beyond_limit=False):
         """Of three ranks that work for some seconds, one that is stopped then ends the job, which names it."""
         limit = self.limit_here(3)
-        job, ranks = self.start_ranks(3, *line, RULERANK_RANK_TIMEOUT=str(limit))
-        self.let_work(job, 1, *ranks)
-        time.sleep(limit + 1 if beyond_limit else 0)  # who works is heard of
-        self.assertIsNone(job.poll())
-        os.kill(ranks[stalled], signal.SIGSTOP)
-        begin = unhindered()
-        errors = job.communicate(timeout=harness.HANGS)[1].decode()
-        self.assertLess(unhindered() - begin, limit + 5)
+        while True:
+            job, at_work, errors = self.stall(line, stalled, limit, beyond_limit)
+            found = re.findall(r"rulerank: error: (?:rank (\d) on \S+: nothing heard)?", errors)
+            if (at_work and found == [str(stalled)]) or limit > self.LONGEST_LIMIT:
+                break
+            limit *= 4
+        self.assertTrue(at_work, errors)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(errors, rf"rulerank: error: rank {stalled} on \S+: nothing heard for {limit} s")
         self.assertEqual(errors.count("rulerank: error"), 1, errors)
@@ -346,10 +371,9 @@ class Faults(OverRanks):
         stopped behind its last message ends when it goes on."""
         job, ranks = self.start_ranks(3, *line, RULERANK_RANK_TIMEOUT=str(limit))
         wait(job)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(ranks[stalled], signal.SIGSTOP)
         others = [rank for rank in ranks if rank != ranks[stalled]]
-        self.expect_end_of_ranks(others, unhindered(), 4 * limit + 2 + 5)  # ranks wait a second more each
+        with harness.OwnSeconds(*others) as took, self.stopped(ranks[stalled], others, took):
+            self.expect_end_of_ranks(others, took, 4 * limit + 2 + 5)  # ranks wait a second more each
         with contextlib.suppress(ProcessLookupError):
             os.kill(ranks[stalled], signal.SIGCONT)
         errors = job.communicate(timeout=harness.HANGS)[1].decode()
@@ -378,6 +402,9 @@ class Faults(OverRanks):
         limit = self.limit_here(1)
         for _ in range(3):
             code, errors = self.stopped_rank(line, 0, limit, written)
+            while not (self.folder / "out").exists() and limit <= self.LONGEST_LIMIT:
+                limit *= 4
+                code, errors = self.stopped_rank(line, 0, limit, written)
             if code != 0:
                 self.assertRegex(errors, rf"rulerank: error: (MPI has not ended on all ranks within {limit} s|"
                                          r"rank \d on \S+: nothing heard)")
@@ -386,7 +413,7 @@ class Faults(OverRanks):
     def test_a_bad_limit_is_refused(self):
         self.needs_mpi()
         for bad in ("", "x", "-1", "86401", "3s"):
-            done = subprocess.run(self.job(2, "engines"), env={**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": bad},
+            done = subprocess.run(self.job(2, "engines"), env={**PATIENT, "RULERANK_RANK_TIMEOUT": bad},
                                   capture_output=True, timeout=harness.HANGS, check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(f"RULERANK_RANK_TIMEOUT: found '{bad}', expected whole seconds from 0 to 86400".encode(),

@@ -1,5 +1,6 @@
 """`experiment`: what it writes, the same bytes whatever happens to it, what it refuses."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -106,10 +107,15 @@ class Experiment(harness.CommandLine):
         for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
                 out = number.name
-                process = self.start(*line, out)
                 first = self.folder / out / "folds" / "Fold1.json"
-                self.wait_until(first.exists, process)
-                self.expect_stopped(process, number)
+
+                def begin(_):
+                    shutil.rmtree(first.parents[1], ignore_errors=True)
+                    process = self.start(*line, out)
+                    self.wait_until(first.exists, process)
+                    return process
+
+                self.expect_stopped(self.held_at_work(begin, (self.folder / out / "results.json").exists), number)
                 self.assertTrue(first.exists())
                 self.check_part(out, "whole")
                 written = first.stat().st_mtime_ns
@@ -337,10 +343,19 @@ class Curves(harness.CommandLine):
         whole = self.expect(0, *line, "whole")
         for number in (signal.SIGKILL, signal.SIGINT):
             with self.subTest(number):
-                process = self.start(*line, number.name)
                 journal = self.folder / number.name / "curves" / "Fold1.journal"
-                self.wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 40, process)
-                self.expect_stopped(process, number)
+
+                def has_some():
+                    with contextlib.suppress(FileNotFoundError):  # there is none yet, or none any more
+                        return journal.read_bytes().count(b"\n") > 40
+
+                def begin(_):
+                    shutil.rmtree(journal.parents[1], ignore_errors=True)
+                    process = self.start(*line, number.name)
+                    self.wait_until(has_some, process)
+                    return process
+
+                self.expect_stopped(self.held_at_work(begin, lambda: not journal.exists()), number)
                 self.assertTrue(journal.exists())
                 again = self.expect(0, *line, number.name, message="Fold1: goes on after ")
                 self.assertEqual(again.stdout, whole.stdout)

@@ -5,6 +5,7 @@ import fcntl
 import os
 import resource
 import struct
+import time
 
 import harness
 
@@ -13,9 +14,14 @@ DOCUMENTS = b"".join(b"%d qid:%d 1:%d 2:%d # docid = d%d\n" % (n % 3, n // 10, n
 
 
 class Faults(harness.CommandLine):
+    def old(self, path):
+        """A file that was written an hour ago: what is written to it now has another time, however coarse times are."""
+        os.utime(path, (time.time() - 3600,) * 2)
+        return path
+
     def changed_while_read(self, change, message):
         """An input is changed after its lines were counted: sizes of queries come from a pipe."""
-        documents = self.file("documents.txt", DOCUMENTS.replace(b"qid:", b"9:"))
+        documents = self.old(self.file("documents.txt", DOCUMENTS.replace(b"qid:", b"9:")))
         scores = self.file("scores.txt", b"1\n" * 1000)
         pipe = self.folder / "sizes"
         os.mkfifo(pipe)
@@ -53,7 +59,7 @@ class Faults(harness.CommandLine):
                 with self.subTest(message, option=option):
                     pipe = self.folder / "filter"
                     os.mkfifo(pipe)
-                    process = self.start("search", "dense", option, path, "--queries", asked, "--filter", pipe,
+                    process = self.start("search", "dense", option, self.old(path), "--queries", asked, "--filter", pipe,
                                          "--out", "near", "--threads", 8)
                     with open(pipe, "w") as rows_of_filter:  # waits until the program opens it
                         change(path)

@@ -29,24 +29,122 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
 PROGRAM = ""
 OLD = b"what was there before\n"
 LOCK = ".rulerank.lock"  # stays in a folder of results where a run was killed; holds nobody up
-HANGS = 600  # seconds after which nothing more will come, however busy the machine is
+HANGS = 3000  # seconds after which nothing more will come, however busy the machine is
+ATTEMPTS = 20  # to meet a program in the middle of its work
+# How far a program is, which it says each 10 seconds off a terminal.
+PROGRESS = re.compile(rb"^rulerank: (?!error|warning)[^\n]*: [\d.]+( [kMGT]?B)?"
+                      rb"( of [\d.]+( [kMGT]?B)? \(\d+ %(, [\d.]+ (s|min|h) left)?\))?\n", re.MULTILINE)
 
 
-def unhindered():
-    """Seconds of a clock that stands still while any task of this machine waits for a processor: those that a machine with
-    nothing else to do would take. The plain clock where the kernel does not say (Linux's PSI)."""
-    now = time.monotonic()
+def without_progress(errors):
+    """What the program says however long it takes."""
+    return PROGRESS.sub(b"", errors)
+
+
+def first_message(errors):
+    """The first line of a stream that does not say how far the program is."""
+    return next((line for line in errors if not PROGRESS.fullmatch(line)), b"")
+
+
+def counted(count, one):
+    """`1 candidate`, `2 candidates`: the program's words where it depends on the machine how many there are."""
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
+def slowness():
+    """How many times longer than on a usual machine a piece of work has a processor here and now, at least 1."""
+    usual, least = 0.01, float("inf")
+    for _ in range(3):
+        begin = time.thread_time()
+        sum(n * n for n in range(200_000))
+        least = min(least, time.thread_time() - begin)
+    return max(1.0, least / usual)
+
+
+def threads_of(process):
+    """(id, state, seconds of a processor) of each thread of a process, by its id; none of one that is gone."""
     try:
-        waited = re.match(r"some .* total=(\d+)", pathlib.Path("/proc/pressure/cpu").read_text())
+        threads = os.listdir(f"/proc/{process}/task")
     except OSError:
-        return now
-    return now - int(waited[1]) / 1e6
+        return
+    for thread in threads:
+        folder = pathlib.Path(f"/proc/{process}/task/{thread}")
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            continue
+        try:
+            seconds = int((folder / "schedstat").read_text().split()[0]) / 1e9
+        except OSError:
+            pass  # a kernel that does not say it exactly
+        if fields[0] not in "ZX":
+            yield int(thread), fields[0], seconds
+
+
+def is_asleep(process):
+    """Whether all threads of a process wait, and none of them for a processor or a disk."""
+    states = {state for _, state, _ in threads_of(process)}
+    return bool(states) and states <= set("SI")
+
+
+def hold(process):
+    """Stops a process, by its id; whether it was there to be stopped."""
+    while states := {state for _, state, _ in threads_of(process)}:
+        if states <= set("Tt"):
+            return True
+        try:
+            os.kill(process, signal.SIGSTOP)
+        except ProcessLookupError:
+            break
+        time.sleep(.001)
+    return False
+
+
+class OwnSeconds:
+    """How long processes take by themselves while a `with` block runs: the seconds in which their busiest thread has a
+    processor, and those in which all their threads sleep, and so does this process, for which they may wait. On a machine
+    with nothing else to do these are the seconds of a clock. While a process is stopped, or waits for a processor or a
+    disk, none pass. The processes are ids, or functions that tell those of now."""
+
+    APART, MOST = .01, .05  # seconds between two looks; a sleep is no longer where this process was held up
+
+    def __init__(self, *processes):
+        self.processes, self.seconds = processes, 0.0
+        self.ended = threading.Event()
+        self.watcher = threading.Thread(target=self.watch, daemon=True)
+
+    def __enter__(self):
+        self.watcher.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.watcher.join()
+
+    def look(self):
+        """The threads with their seconds, and whether all sleep."""
+        ids = [one for process in self.processes for one in (process() if callable(process) else [process])]
+        theirs = [thread for process in ids for thread in threads_of(process)]
+        ours = [thread for thread in threads_of(os.getpid()) if thread[0] != threading.get_native_id()]
+        asleep = bool(theirs) and all(state in "SI" for _, state, _ in theirs + ours)
+        return {thread: seconds for thread, _, seconds in theirs}, asleep
+
+    def watch(self):
+        last, (before, asleep) = time.monotonic(), self.look()
+        while not self.ended.wait(self.APART):
+            now, (threads, still) = time.monotonic(), self.look()
+            worked = max((seconds - before.get(thread, 0) for thread, seconds in threads.items()), default=0)
+            slept = min(now - last, self.MOST) if asleep and still else 0
+            self.seconds += max(worked, slept)
+            last, before, asleep = now, threads, still
 
 
 def processor_seconds(process):
@@ -92,8 +190,10 @@ class CommandLine(unittest.TestCase):
         options.setdefault("timeout", HANGS)
         if "stdout" not in options:
             options["stdout"] = subprocess.PIPE
-        return subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE,
+        done = subprocess.run([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE,
                               cwd=self.folder, check=False, **options)
+        done.stderr = without_progress(done.stderr)
+        return done
 
     def start(self, *arguments, errors=subprocess.PIPE, **options):
         """Starts the program and does not wait."""
@@ -104,13 +204,15 @@ class CommandLine(unittest.TestCase):
         return process
 
     def let_work(self, process, seconds, *workers):
-        """Waits until a started program has gone on for so many seconds, and had as many of a processor: it is in the middle of
-        its work then, however busy the machine is. The ids are of the processes that work where these are its children."""
+        """Waits until a started program has gone on for so many seconds, and had as many of a processor, or has ended: it is in
+        the middle of its work in between, however busy the machine is. The ids are of the processes that work where these are
+        its children."""
         begin = time.monotonic()
         while time.monotonic() - begin < seconds or min(map(processor_seconds, workers or (process.pid,))) < seconds:
-            self.assertIsNone(process.poll(), "done too early to be stopped")
+            if process.poll() is not None:
+                return
             self.assertLess(time.monotonic() - begin, HANGS, "it does not work")
-            time.sleep(.02)
+            time.sleep(.01)
 
     def wait_until(self, there, process):
         """Looks often whether something is there, until it is or the program has ended."""
@@ -118,6 +220,19 @@ class CommandLine(unittest.TestCase):
         while not there() and process.poll() is None:
             self.assertLess(time.monotonic() - begin, HANGS, "never there")
             time.sleep(.002)
+
+    def held_at_work(self, begin, is_over=lambda: False, code=0):
+        """A program that is held in the middle of its work: expect_stopped() lets it go on. begin(share) starts it and waits,
+        for that share of the usual time. One that has ended, with its exit code, or done what is_over() tells before it is
+        held is begun again: this process may have had to wait, or the machine is fast."""
+        for attempt in range(ATTEMPTS):
+            process = begin(.5 ** attempt)
+            if hold(process.pid) and not is_over():
+                return process
+            process.kill()
+            errors = process.communicate(timeout=HANGS)[1]
+            self.assertIn(process.returncode, (code, -signal.SIGKILL), errors)
+        self.fail("always done too early to be stopped")
 
     def start_fed(self, data, *arguments):
         """Starts the program, which has read these bytes of its standard input and waits for more."""
@@ -128,24 +243,31 @@ class CommandLine(unittest.TestCase):
         self.addCleanup(pipe.close)
         pipe.write(data)
         self.wait_until(lambda: fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)) == bytes(4), process)
-        time.sleep(.5)
-        self.assertIsNone(process.poll())
+        begin = asleep = time.monotonic()
+        while time.monotonic() - asleep < .2:
+            asleep = asleep if is_asleep(process.pid) else time.monotonic()
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic() - begin, HANGS, "it does not wait")
+            time.sleep(.01)
         return process
 
     def expect_end(self, process, seconds):
-        """A started program ends in so many seconds, and works no longer than these are enough for. What it says."""
-        begin, worked = unhindered(), processor_seconds(process.pid) + processor_seconds_of_ended()
-        errors = process.communicate(timeout=HANGS)[1].decode()
-        self.assertLess(unhindered() - begin, seconds)
-        self.assertLess(processor_seconds_of_ended() - worked, seconds * os.cpu_count())
+        """A started program, which may be held, ends in so many seconds of its own, and works no longer than these are enough
+        for. What it says."""
+        most = seconds * slowness()
+        worked = processor_seconds(process.pid) + processor_seconds_of_ended()
+        with OwnSeconds(process.pid) as took:
+            process.send_signal(signal.SIGCONT)
+            errors = process.communicate(timeout=HANGS)[1].decode()
+        self.assertLess(took.seconds, most, errors)
+        self.assertLess(processor_seconds_of_ended() - worked, most * os.cpu_count(), errors)
         return errors
 
     def expect_stopped(self, process, number):
-        """A signal ends a started program at once; it says so unless it is killed."""
+        """A signal ends a started program, which may be held, at once; it says so unless it is killed."""
         process.send_signal(number)
         errors = self.expect_end(process, 1.2)
-        self.assertEqual(process.returncode, -9 if number == signal.SIGKILL else 130,
-                         f"done too early to be stopped? {errors}")
+        self.assertEqual(process.returncode, -9 if number == signal.SIGKILL else 130, errors)
         self.assertEqual("rulerank: error: interrupted\n" in errors, number != signal.SIGKILL)
 
     def expect(self, code, *arguments, message="", **options):
@@ -209,4 +331,8 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} PROGRAM [TEST...]")
     PROGRAM = os.path.abspath(sys.argv.pop(1))
-    unittest.main(module="__main__")
+    result = unittest.main(module="__main__", exit=False).result
+    if result.wasSuccessful() and result.testsRun and len(result.skipped) == result.testsRun:
+        print(f"{sys.argv[0]}: Skipped", result.skipped[0][1], sep="\n")  # which tests/summary.py shows
+        sys.exit(77)
+    sys.exit(not result.wasSuccessful())

@@ -124,17 +124,22 @@ class Label(LabelServer):
         self.assertNotIn(skipped, documents)
         self.assertLess(asked, len(lines))
 
+    def seconds_of_a_request(self):
+        begin = time.monotonic()
+        self.post("/next")
+        return time.monotonic() - begin
+
     def test_killed_at_any_moment(self):
         """Answers come from two labellers while the program is killed; what was confirmed stays. However fast the
         machine is, half the documents are left for the end: a program without a question would not listen."""
         chance = random.Random(2)
         confirmed = set()
         asked = {int(row.split(b"\t")[0]) for row in self.read("want.tsv").splitlines()[1:]}
-        for _ in range(8):
+        for n in range(8 * harness.ATTEMPTS):
+            if n >= 8 and confirmed:  # a machine that keeps this process waiting kills before the first answer
+                break
             self.serve()
-            begin = time.monotonic()
-            self.post("/next")
-            killer = threading.Timer(chance.uniform(1, 30) * (time.monotonic() - begin), self.process.kill)
+            killer = threading.Timer(chance.uniform(1, 30) * min(self.seconds_of_a_request() for _ in range(3)), self.process.kill)
             killer.start()
             try:
                 for who in itertools.cycle(("An", "Bo")):
@@ -218,11 +223,11 @@ class Label(LabelServer):
         silent = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(200)]
         for one in silent:
             self.addCleanup(one.close)
-        begin = harness.unhindered()
-        for _ in range(3):
-            state = self.answer(state)
+        with harness.OwnSeconds(self.process.pid) as took:
+            for _ in range(3):
+                state = self.answer(state)
         self.assertEqual(state["answers"], 3)
-        self.assertLess(harness.unhindered() - begin, 10)
+        self.assertLess(took.seconds, 10 * harness.slowness())
 
     def test_an_answer_that_cannot_be_kept_is_refused(self):
         self.skip_where_files_cannot_be_limited()

@@ -7,8 +7,10 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
+import threading
 import time
 
 import harness
@@ -19,6 +21,9 @@ MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader",
                "ASAN_OPTIONS": "detect_leaks=0", "OMP_NUM_THREADS": "1"}
+# Where no rank is to be missed, none is, however long the machine keeps it waiting; an mpirun that was stopped and goes on tells
+# its ranks nothing, which it fails to do while it starts them.
+PATIENT = {**ENVIRONMENT, "RULERANK_RANK_TIMEOUT": str(harness.HANGS), "OMPI_MCA_ess_base_forward_signals": "none"}
 
 
 def letor(seed, queries, most):
@@ -76,7 +81,7 @@ class OverRanks(harness.CommandLine):
         gate = self.folder / f"gate-{len(list(self.folder.glob('gate-*')))}"
         os.mkfifo(gate)
         behind = ["sh", "-c", ': <"$0" && exec "$@"', gate, harness.PROGRAM]
-        job = subprocess.Popen(self.job(ranks, *line, program=behind), cwd=self.folder, env={**ENVIRONMENT, **environment},
+        job = subprocess.Popen(self.job(ranks, *line, program=behind), cwd=self.folder, env={**PATIENT, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(job.communicate)
         self.addCleanup(job.kill)
@@ -84,17 +89,55 @@ class OverRanks(harness.CommandLine):
         self.addCleanup(open(gate, "wb").close)  # open until then: a rank may have to come to it yet
         return job, there
 
-    def expect_end_of_ranks(self, ranks, begin, seconds):
-        """So many seconds after `begin`; mpirun may end just before those that it killed, which are init's then."""
-        started = time.monotonic()
+    def expect_end_of_ranks(self, ranks, took, seconds):
+        """In so many of their seconds; mpirun may end just before those that it killed, which are init's then."""
+        started, most = time.monotonic(), seconds * harness.slowness()
         while any(map(self.is_running, ranks)):
-            self.assertLess(harness.unhindered() - begin, seconds, "a rank was left behind")
+            self.assertLess(took.seconds, most, "a rank was left behind")
             self.assertLess(time.monotonic() - started, harness.HANGS, "a rank was left behind")
             time.sleep(0.05)
 
+    def expect_end_of_job(self, job, ranks, seconds, stopped=None):
+        """And of its ranks, in so many of their seconds. Another rank may be stopped, from which on they count. What it says, on standard
+        output and standard error."""
+        with harness.OwnSeconds(job.pid, *ranks) as took, self.stopped(stopped, ranks, took):
+            said = job.communicate(timeout=harness.HANGS)
+            self.assertLess(took.seconds, seconds * harness.slowness(), said[1])
+            self.expect_end_of_ranks(ranks, took, seconds)
+        return said[0], harness.without_progress(said[1]).decode()
+
+    @contextlib.contextmanager
+    def stopped(self, rank, others, took):
+        """In the block a rank is stopped, and again when somebody lets it go on while all others run: then the seconds begin anew."""
+        ended = threading.Event()
+
+        def stop():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(rank, signal.SIGSTOP)
+
+        def keep():
+            while not ended.wait(0.05) and all(map(self.is_running, others)):
+                if any(state not in "Tt" for _, state, _ in harness.threads_of(rank)):
+                    stop()
+                    took.seconds = 0
+
+        if rank is None:
+            yield
+            return
+        stop()
+        keeper = threading.Thread(target=keep)
+        keeper.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            keeper.join()
+
     def over_ranks(self, ranks, *line, program=None):
-        return subprocess.run(self.job(ranks, *line, program=program), cwd=self.folder, env=ENVIRONMENT,
+        done = subprocess.run(self.job(ranks, *line, program=program), cwd=self.folder, env=PATIENT,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.HANGS, check=False)
+        done.stderr = harness.without_progress(done.stderr)
+        return done
 
     def expect_same_bytes(self, line, *outputs, message=True, over=RANKS):
         """What one process writes, from any number of ranks."""

@@ -4,6 +4,7 @@ import json
 import math
 import random
 import re
+import shutil
 import signal
 import struct
 
@@ -336,9 +337,15 @@ class Pipeline(harness.CommandLine):
                              ("experiment/folds/Fold2.json", signal.SIGKILL)):
             with self.subTest(seen, signal=number):
                 out = f"{number.name}-{seen.replace('/', '-')}"
-                process = self.start(*line, out)
-                self.wait_until((self.folder / out / seen).exists, process)
-                self.expect_stopped(process, number)
+                there = self.folder / out / seen
+
+                def begin(_):
+                    shutil.rmtree(self.folder / out, ignore_errors=True)
+                    process = self.start(*line, out)
+                    self.wait_until(there.exists, process)
+                    return process
+
+                self.expect_stopped(self.held_at_work(begin, (self.folder / out / "results.json").exists), number)
                 self.assertIn(seen, self.check_part(out, whole))
                 again = self.expect(0, *line, out, message="Fold1: finished by an earlier run"
                                     if seen.endswith("Fold2.json") else "")
@@ -351,10 +358,15 @@ class Pipeline(harness.CommandLine):
         docs.write_bytes(many)
         for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             with self.subTest(end):
-                process = self.start("pipeline", "--collection", docs, *self.inputs[2:],
-                                     "--out-dir", "out", "--threads", "1", *QUICK)
-                self.let_work(process, .5)
-                self.expect_stopped(process, end)
+                def begin(share):
+                    shutil.rmtree(self.folder / "out", ignore_errors=True)
+                    process = self.start("pipeline", "--collection", docs, *self.inputs[2:],
+                                         "--out-dir", "out", "--threads", "1", *QUICK)
+                    self.let_work(process, .5 * share)
+                    return process
+
+                # Where it goes on, its qrels do not know these documents.
+                self.expect_stopped(self.held_at_work(begin, (self.folder / "out/candidates.run").exists, code=3), end)
                 self.assertEqual(self.files("out"), {})
 
     def test_a_full_disk_and_run_again_gives_the_same_bytes(self):

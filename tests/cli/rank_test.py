@@ -63,11 +63,15 @@ class Rank(harness.CommandLine):
         line = " ".join(f"{f}:%d" for f in range(1, 251))
         text = "".join(f"{d % 2} qid:1 {line % ((d % 2,) * 250)}\n" for d in range(40)).encode()
         train, test = self.file("alike", text), self.file("one", text.splitlines(True)[0])
-        process = self.start("rank", "--train", train, "--test", test, "--rule-size", "6",
-                             "--threads", "1", "--out", "s")
-        # 8.0e9 itemsets of one to five of 250 items.
-        self.assertEqual(process.stderr.readline(), b"rulerank: ranking takes about 40 s\n")
-        self.expect_stopped(process, signal.SIGINT)
+
+        def begin(_):
+            process = self.start("rank", "--train", train, "--test", test, "--rule-size", "6",
+                                 "--threads", "1", "--out", "s")
+            # 8.0e9 itemsets of one to five of 250 items.
+            self.assertEqual(harness.first_message(process.stderr), b"rulerank: ranking takes about 40 s\n")
+            return process
+
+        self.expect_stopped(self.held_at_work(begin), signal.SIGINT)
         errors = self.expect(0, "rank", "--train", train, "--test", test, "--rule-size", "3").stderr
         self.assertNotIn(b"takes about", errors)
 

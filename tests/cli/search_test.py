@@ -1190,6 +1190,10 @@ class Half(Search):
         self.out.mkdir()
         self.names = {"--index": "i", "--out": "n", "--run": "r", "--classes": "c"}
 
+    def has_written(self):
+        """Whether an output is in the place of an old file."""
+        return any(path.read_bytes() != OLD for path in self.out.glob("[!.]*"))
+
     def line(self, *outputs):
         words = ["search", "text", "--labels", "--collection", self.docs]
         if outputs != ("--index",):
@@ -1281,15 +1285,21 @@ class Half(Search):
         docs = self.file("many", b"".join(b"%d-%s" % (copy, line) for copy in range(100)
                                           for line in lines))
         outputs = {name: OLD for name in "in"}
-        for name, data in outputs.items():
-            (self.out / name).write_bytes(data)
+
+        def begin(share):
+            shutil.rmtree(self.out)
+            self.out.mkdir()
+            for name, data in outputs.items():
+                (self.out / name).write_bytes(data)
+            process = self.start("search", "text", "--collection", docs, "--index",
+                                 self.out / "i", "--queries", self.docs, "--out",
+                                 self.out / "n", "--threads", "1")
+            self.let_work(process, .6 * share)
+            return process
+
         for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             with self.subTest(end=end):
-                process = self.start("search", "text", "--collection", docs, "--index",
-                                     self.out / "i", "--queries", self.docs, "--out",
-                                     self.out / "n", "--threads", "1")
-                self.let_work(process, .6)
-                self.expect_stopped(process, end)
+                self.expect_stopped(self.held_at_work(begin, self.has_written), end)
                 self.assertEqual(files(self.out), outputs)
 
     def test_ends_while_it_searches(self):
@@ -1297,16 +1307,22 @@ class Half(Search):
         index = self.folder / "index"
         self.expect(0, "search", "text", "--collection", docs, "--index", index)
         outputs = {name: OLD for name in "nr"}
-        for name, data in outputs.items():
-            (self.out / name).write_bytes(data)
+
+        def begin(share):
+            shutil.rmtree(self.out)
+            self.out.mkdir()
+            for name, data in outputs.items():
+                (self.out / name).write_bytes(data)
+            process = self.start("search", "text", "--index", index, "--queries", docs,
+                                 "--engine", engine, "--k", "1000", "--out",
+                                 self.out / "n", "--run", self.out / "r", "--threads", "1")
+            self.let_work(process, .7 * share)
+            return process
+
         for engine in ("mt", "tiles"):
             for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
                 with self.subTest(engine, end=end):
-                    process = self.start("search", "text", "--index", index, "--queries", docs,
-                                         "--engine", engine, "--k", "1000", "--out",
-                                         self.out / "n", "--run", self.out / "r", "--threads", "1")
-                    self.let_work(process, .7)
-                    self.expect_stopped(process, end)
+                    self.expect_stopped(self.held_at_work(begin, self.has_written), end)
                     self.assertEqual(files(self.out), outputs)
 
 

@@ -29,7 +29,8 @@ TUNSETIFF = 0x400454ca
 IFF_TUN_NO_PI = 0x1001
 DEVICE = "rr0"
 SUBNET = "10.213.77"
-RETRIES = 5  # of what was sent and not acknowledged: some 13 s, where the kernel's 15 would be 15 minutes
+RETRIES = 5  # of what was sent and not acknowledged: some 13 s, where the kernel's would be 15 minutes
+KERNEL_RETRIES = 15
 
 
 def call(*line):
@@ -51,8 +52,8 @@ def why_not():
 
 
 class Network:
-    def __init__(self, hosts, delay=0.0, loss=0.0, seed=1):
-        self.delay, self.loss, self.draw = delay, loss, random.Random(seed)
+    def __init__(self, hosts, delay=0.0, loss=0.0, seed=1, retries=RETRIES):
+        self.delay, self.loss, self.draw, self.retries = delay, loss, random.Random(seed), retries
         self.names = [f"rulerank-{os.getpid()}-{host}" for host in range(hosts)]
         self.devices, self.cuts = [], set()
         self.carried = self.dropped = self.bytes = 0
@@ -68,7 +69,7 @@ class Network:
                 call("ip", "-n", name, "address", "add", f"{self.address(host)}/24", "dev", DEVICE)
                 call("ip", "-n", name, "link", "set", DEVICE, "up")
                 call("ip", "-n", name, "link", "set", "lo", "up")
-                call("ip", "netns", "exec", name, "sh", "-c", f"echo {RETRIES} > /proc/sys/net/ipv4/tcp_retries2")
+                call("ip", "netns", "exec", name, "sh", "-c", f"echo {self.retries} > /proc/sys/net/ipv4/tcp_retries2")
         except BaseException:
             self._remove()
             raise

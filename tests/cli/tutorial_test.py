@@ -29,7 +29,7 @@ class Tutorial(harness.CommandLine):
     def script(self, name, *words, code=0, **options):
         program = pathlib.Path(harness.PROGRAM)
         done = subprocess.run([sys.executable, DOCS / "tutorial" / name, *map(str, words)], cwd=self.folder, check=False,
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=5 * harness.HANGS,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.HANGS,
                               env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr if code else done.stdout

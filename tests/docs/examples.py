@@ -68,7 +68,8 @@ class Session:
                               stderr=subprocess.STDOUT, check=False, timeout=3000)
         self.after = pathlib.Path(self.state.name).read_text().strip()
         # A page has no blanks at the end of a line, and says nothing of how far a slow machine is.
-        return re.sub(r" +$|^rulerank: .*: \d+ of \d+ \(\d+ %.*\)\n", "", done.stdout.decode(), flags=re.M)
+        return re.sub(r" +$|^rulerank: .*: [\d.]+( [kMGT]?B)? of [\d.]+( [kMGT]?B)? \(\d+ %.*\)\n", "", done.stdout.decode(),
+                      flags=re.M)
 
 
 def picture_faults(path, text, folder, update):
@@ -120,6 +121,8 @@ def main():
     for path in chosen or markdown.pages(markdown.ROOT):
         parts = "".join(match[0] for match in PART.finditer(path.read_text()))
         if not parts or ("$DATA" in parts) != (kind == "real"):
+            if chosen:
+                sys.exit(f"{path} has no examples of the kind {kind}")
             continue
         needed = [name for name in re.findall(r"\$DATA/(\w[\w/.-]*)", parts) if not (data / name).exists()]
         if needed:
