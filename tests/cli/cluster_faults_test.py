@@ -63,7 +63,7 @@ class Faults(OverRanks):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.curves_in("out"), expected)
 
-    def test_ranks_killed_at_random_moments(self):
+    def test_slow_ranks_killed_at_random_moments(self):
         self.needs_mpi()
         draw = random.Random(6)
         self.file("baskets.txt", "".join(" ".join(map(str, sorted({int(60 * draw.random() ** 2) for _ in range(25)}))) + "\n"
@@ -83,7 +83,7 @@ class Faults(OverRanks):
             self.expect_nothing_or_whole(code, whole)
         self.assertIn(True, ended, "all jobs had ended before")
 
-    def test_ranks_of_each_verb_killed_at_random_moments(self):
+    def test_slow_ranks_of_each_verb_killed_at_random_moments(self):
         """All outputs are there, whole, or none; pipeline keeps what it has finished, and its table comes last."""
         self.needs_mpi()
         draw = random.Random(9)
@@ -268,7 +268,7 @@ class Faults(OverRanks):
             self.assertNotIn(b"rulerank: ", job.communicate(timeout=harness.HANGS)[1])
             self.assertNotEqual(job.returncode, 0)
 
-    def test_a_rank_without_memory_ends_the_job(self):
+    def test_slow_a_rank_without_memory_ends_the_job(self):
         """Whatever the space is for: below the least memory that is enough, it is what the other rank has found, 24 MB."""
         self.needs_mpi()
         self.file("base.fvecs", fvecs(1, 2000))
@@ -358,7 +358,7 @@ class Faults(OverRanks):
         self.assertEqual(errors.count("rulerank: error"), 1, errors)
         self.assertEqual(self.outputs_left(), [])
 
-    def test_a_stalled_rank_ends_the_job(self):
+    def test_slow_a_stalled_rank_ends_the_job(self):
         self.needs_mpi()
         search, rank, reduce = self.long_jobs()
         self.expect_stall_found(search, 1, beyond_limit=True)
@@ -379,7 +379,7 @@ class Faults(OverRanks):
         errors = job.communicate(timeout=harness.HANGS)[1].decode()
         return job.returncode, errors
 
-    def test_a_rank_that_stalls_while_mpi_starts_ends_the_job(self):
+    def test_slow_a_rank_that_stalls_while_mpi_starts_ends_the_job(self):
         self.needs_mpi()
         search = self.long_jobs()[0]
         for stalled in range(3):
@@ -389,7 +389,7 @@ class Faults(OverRanks):
                 self.assertRegex(errors, r"rulerank: error: (MPI has not started on all ranks within 4 s|rank \d on \S+: nothing heard)")
                 self.assertEqual(self.outputs_left(), [])
 
-    def test_a_rank_that_stalls_while_mpi_ends_holds_no_other(self):
+    def test_slow_a_rank_that_stalls_while_mpi_ends_holds_no_other(self):
         self.needs_mpi()
         self.file("train.txt", letor(7, 9, 9))
         line = ["reduce", "--train", "train.txt", "--out", "out", "--quiet"]

@@ -90,7 +90,7 @@ class SlowNetwork(over_ranks.OverRanks):
         self.assertGreater(network.carried, 100)
         self.assertGreater(network.dropped, 0)
 
-    def test_a_rank_killed_on_another_host_ends_the_job(self):
+    def test_slow_a_rank_killed_on_another_host_ends_the_job(self):
         network = self.network(delay=0.005, loss=0.01, retries=slow_network.KERNEL_RETRIES)
         draw = random.Random(3)
         for rank in (1, 2):
@@ -100,7 +100,7 @@ class SlowNetwork(over_ranks.OverRanks):
                 os.kill(ranks[rank], signal.SIGKILL)
                 self.assertRegex(self.expect_end_of(job, 5), rf"rank {rank}\b.*\n?.*signal 9")
 
-    def test_a_cut_link_ends_the_job(self):
+    def test_slow_a_cut_link_ends_the_job(self):
         network = self.network()
         for silence in (2, 8, 32):  # a machine that keeps this process, which is the network, waiting cuts other links, too
             network.cuts.clear()

@@ -94,7 +94,7 @@ class Cluster(OverRanks):
                            (["--engine", "ssarp", "--partitions", 2], (3,)), (["--whole-queries"], (2, 5))):
             self.expect_same_bytes([*line, *more], "chosen.txt", "ids.tsv", "cuts.json", over=over)
 
-    def test_reduce_reads_parts(self):
+    def test_slow_reduce_reads_parts(self):
         """Each rank reads a part of the training file, whatever the file, and cuts are those of one process."""
         self.needs_mpi()
         plain = letor(4, 40, 9)
@@ -134,7 +134,7 @@ class Cluster(OverRanks):
         # 300 features; each rank has a partition, of which nothing is told.
         self.assertLess(json.loads((self.folder / "manifest.json").read_text())["exchanges"], 30)
 
-    def test_reduce_of_real_data(self):
+    def test_slow_reduce_of_real_data(self):
         self.needs_mpi()
         folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED/Fold1")
         if not folder.is_dir():
@@ -156,7 +156,7 @@ class Cluster(OverRanks):
         self.assertEqual(self.over_ranks(3, *line, "--out-dir", "of2").returncode, 0)
         self.assertEqual(self.files_of("of2"), self.files_of("one"))
 
-    def test_experiment_on_real_data(self):
+    def test_slow_experiment_on_real_data(self):
         self.needs_mpi()
         folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED-LETOR2")
         if not folder.is_dir():
@@ -210,7 +210,7 @@ class Cluster(OverRanks):
         self.expect_same_bytes([*self.TUNE, *few, "--kinds", "rules,scorecard,linear", "--cross-fit", 3, "--combine", 2, "--budget",
                                 30, "--metrics", "MAP,NDCG@5"], "best.json", "trials.tsv", over=(2, 5))
 
-    def test_experiment_that_tunes(self):
+    def test_slow_experiment_that_tunes(self):
         """Two folds are dealt, the third one's trials."""
         self.needs_mpi()
         self.file("all.txt", letor(5, 24, 12))
@@ -227,7 +227,7 @@ class Cluster(OverRanks):
         tried = json.loads(done.stdout)["trials"]
         self.assertEqual({row["rung"] for row in tried} & {"3/3"}, {"3/3"})
 
-    def test_curves(self):
+    def test_slow_curves(self):
         self.needs_mpi()
         self.curve_folds()
         one = self.expect(0, *self.CURVES, "--out-dir", "one")
@@ -254,7 +254,7 @@ class Cluster(OverRanks):
         self.assertEqual((done.returncode, done.stdout), (0, one.stdout), done.stderr)
         self.assertEqual(self.curves_in("curves"), self.curves_in("one-curves"))
 
-    def test_many_ranks_of_other_verbs(self):
+    def test_slow_many_ranks_of_other_verbs(self):
         self.needs_mpi()
         for line, *outputs in self.lines_of_verbs():
             self.expect_same_bytes(line, *outputs, over=(16,))
@@ -262,7 +262,7 @@ class Cluster(OverRanks):
                 self.expect_same_bytes([*line, "--over-ranks", "collection"], *outputs, over=(16,))
         self.expect_same_folder(self.PIPELINE, "of", ranks=(16,))
 
-    def test_real_sets_of_other_verbs(self):
+    def test_slow_real_sets_of_other_verbs(self):
         self.needs_mpi()
         sample, baskets, cranfield = real("letor", "small", "mslr-sample"), real("fim", "mushroom.dat"), real("text", "cranfield")
         if not (sample and baskets and cranfield):

@@ -164,7 +164,7 @@ class Found(Search):
                 self.assertEqual(found[3:], [("other", rank, id, float(metric == "l2" and id != "d"))
                                              for rank, id in enumerate(ids, 1)])
 
-    def test_as_defined_whatever_the_engine_the_threads_and_the_way(self):
+    def test_slow_as_defined_whatever_the_engine_the_threads_and_the_way(self):
         documents, queries = draw(300, 80, 1), draw(40, 100, 2)
         docs, topics = self.file("docs", tsv(documents)), self.file("topics", tsv(queries))
         for at, (options, weights) in enumerate(WEIGHTS.items()):
