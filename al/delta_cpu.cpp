@@ -102,10 +102,10 @@ class totals {
 };
 
 template <class Key>
-class delta final : public rule_counter {
+class delta_counter final : public rule_counter {
  public:
-  delta(partition const& part, std::size_t max_items, rules::validity const& valid,
-        memory_gate& memory)
+  delta_counter(partition const& part, std::size_t max_items, rules::validity const& valid,
+                memory_gate& memory)
       : part_(part),
         what_(fmt::format("rule size {} with {} features in a partition", max_items + 1,
                           part.features())),
@@ -262,8 +262,9 @@ std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_
   std::size_t bits = 0;
   for (std::size_t base = part.items() + 1; base > 0; base /= 2) ++bits;
   if (bits * depth <= 64)
-    return std::make_unique<delta<std::uint64_t>>(part, max_items, valid, memory);
-  if (bits * depth <= 128) return std::make_unique<delta<key128>>(part, max_items, valid, memory);
+    return std::make_unique<delta_counter<std::uint64_t>>(part, max_items, valid, memory);
+  if (bits * depth <= 128)
+    return std::make_unique<delta_counter<key128>>(part, max_items, valid, memory);
   throw usage_error("rules of this size in so wide a partition: use more partitions");
 }
 

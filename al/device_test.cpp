@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 // The samplers that keep their loop on GPUs, against the same on the CPU.
-namespace rulerank::al {
+namespace rulerank::al::device_test {
 namespace {
 
 datasets::binned_dataset drawn(std::uint64_t seed, std::size_t documents, std::size_t features,
@@ -164,4 +164,4 @@ TEST_P(delta_on_gpus, refuses_what_it_cannot_hold) {
 }
 
 }  // namespace
-}  // namespace rulerank::al
+}  // namespace rulerank::al::device_test

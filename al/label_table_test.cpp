@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::al {
+namespace rulerank::al::label_table_test {
 namespace {
 
 class label_tables : public testing::Test {
@@ -124,4 +124,4 @@ TEST_F(label_tables, differ_from_no_label_of_the_pool) {
 }
 
 }  // namespace
-}  // namespace rulerank::al
+}  // namespace rulerank::al::label_table_test

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::al {
+namespace rulerank::al::labelling_test {
 namespace {
 
 datasets::binned_dataset drawn_pool(std::uint64_t seed, std::size_t documents, std::size_t features,
@@ -662,4 +662,4 @@ TEST(labelling, an_outlook_has_wider_bounds_where_few_labels_differ) {
 }
 
 }  // namespace
-}  // namespace rulerank::al
+}  // namespace rulerank::al::labelling_test

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 // Whole queries, chosen with labels that are there and with labels that are asked for.
-namespace rulerank::al {
+namespace rulerank::al::query_selection_test {
 namespace {
 
 struct drawn_queries {
@@ -297,4 +297,4 @@ TEST(whole_queries, refuse_what_is_no_list_of_queries) {
 }
 
 }  // namespace
-}  // namespace rulerank::al
+}  // namespace rulerank::al::query_selection_test

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::annotation {
+namespace rulerank::annotation::document_texts_test {
 namespace {
 
 class texts : public pool_test {
@@ -227,4 +227,4 @@ TEST_F(texts, are_there_for_every_query_of_a_document) {
 }
 
 }  // namespace
-}  // namespace rulerank::annotation
+}  // namespace rulerank::annotation::document_texts_test

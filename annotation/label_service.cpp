@@ -2,6 +2,7 @@
 
 #include "annotation/page.hpp"
 #include "core/error.hpp"
+#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -32,7 +33,7 @@ class refusal : public std::runtime_error {
 };
 
 std::string text_of(json const& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return datasets::line_of(value);
 }
 
 /// Equal in a time that says nothing about where they differ.

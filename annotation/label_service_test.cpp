@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-namespace rulerank::annotation {
+namespace rulerank::annotation::label_service_test {
 namespace {
 
 using nlohmann::json;
@@ -303,7 +303,7 @@ TEST_F(service, answers_while_an_estimate_is_computed) {
   auto answered_too = answered.get_future();
   before_estimate_ = [&] {
     begun.set_value();
-    EXPECT_EQ(answered_too.wait_for(std::chrono::seconds(60)), std::future_status::ready)
+    EXPECT_EQ(answered_too.wait_for(std::chrono::minutes(10)), std::future_status::ready)
         << "the others were held";
   };
   auto estimate =
@@ -375,4 +375,4 @@ TEST(tokens, differ) {
 }
 
 }  // namespace
-}  // namespace rulerank::annotation
+}  // namespace rulerank::annotation::label_service_test

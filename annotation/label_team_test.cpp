@@ -3,7 +3,7 @@
 #include "annotation/testing.hpp"
 #include "core/error.hpp"
 
-namespace rulerank::annotation {
+namespace rulerank::annotation::label_team_test {
 namespace {
 
 class teams : public pool_test {
@@ -138,4 +138,4 @@ TEST_F(teams, refuses_a_document_that_the_pool_labels) {
 }
 
 }  // namespace
-}  // namespace rulerank::annotation
+}  // namespace rulerank::annotation::label_team_test

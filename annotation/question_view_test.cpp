@@ -4,7 +4,7 @@
 
 #include <regex>
 
-namespace rulerank::annotation {
+namespace rulerank::annotation::question_view_test {
 namespace {
 
 class views : public pool_test {};
@@ -93,4 +93,4 @@ TEST_F(views, say_what_to_expect) {
 }
 
 }  // namespace
-}  // namespace rulerank::annotation
+}  // namespace rulerank::annotation::question_view_test

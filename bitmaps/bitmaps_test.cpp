@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
-namespace rulerank::bitmaps {
+namespace rulerank::bitmaps::bitmaps_test {
 namespace {
 
 /// Runs a test body once for every instruction set this processor has.
@@ -202,4 +202,4 @@ TEST(bitmaps, growing_keeps_the_bits) {
 }
 
 }  // namespace
-}  // namespace rulerank::bitmaps
+}  // namespace rulerank::bitmaps::bitmaps_test

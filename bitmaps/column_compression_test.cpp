@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
-namespace rulerank::bitmaps {
+namespace rulerank::bitmaps::column_compression_test {
 namespace {
 
 /// One word or more a class, one bit at a time.
@@ -70,4 +70,4 @@ TEST_P(column_compression_on, keeps_what_the_mask_has) {
 }
 
 }  // namespace
-}  // namespace rulerank::bitmaps
+}  // namespace rulerank::bitmaps::column_compression_test

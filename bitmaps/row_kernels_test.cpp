@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-namespace rulerank::bitmaps {
+namespace rulerank::bitmaps::row_kernels_test {
 namespace {
 
 /// Random rows of `columns` bits, each set with the probability that its row has.
@@ -63,4 +63,4 @@ TEST(row_kernels, are_the_definition_on_every_instruction_set) {
 }
 
 }  // namespace
-}  // namespace rulerank::bitmaps
+}  // namespace rulerank::bitmaps::row_kernels_test

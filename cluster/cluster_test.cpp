@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::cluster {
+namespace rulerank::cluster::cluster_test {
 namespace {
 
 using texts = std::vector<std::string>;
@@ -117,4 +117,4 @@ TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
 }
 
 }  // namespace
-}  // namespace rulerank::cluster
+}  // namespace rulerank::cluster::cluster_test

@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::cluster {
+namespace rulerank::cluster::collection_split_test {
 namespace {
 
 constexpr std::size_t sizes[] = {1, 2, 3, 5, 16};
@@ -351,4 +351,4 @@ TEST_F(IndexParts, OthersAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace rulerank::cluster
+}  // namespace rulerank::cluster::collection_split_test

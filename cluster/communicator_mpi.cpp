@@ -21,7 +21,7 @@ namespace rulerank::cluster {
 namespace {
 
 constexpr std::int64_t failed = -1;
-constexpr std::size_t piece = std::size_t{1} << 30;
+constexpr std::size_t most_bytes_a_message = std::size_t{1} << 30;
 
 /// Of mpirun of Open MPI, and of launchers of PMIx and PMI such as Slurm's srun. A job of one rank
 /// needs no MPI, whose start takes longer than many a run of the program.
@@ -69,9 +69,10 @@ void broadcast_all(announcements const& told, int rank, std::string_view mine,
     else if (told[r].has_all())
       std::copy_n(told[r].few.begin(), part.size(), part.begin());
     if (told[r].has_all()) continue;
-    for (std::size_t at = 0; at < part.size(); at += piece)
-      MPI_Bcast(part.data() + at, static_cast<int>(std::min(piece, part.size() - at)), MPI_CHAR,
-                from, MPI_COMM_WORLD);
+    for (std::size_t at = 0; at < part.size(); at += most_bytes_a_message)
+      MPI_Bcast(part.data() + at,
+                static_cast<int>(std::min(most_bytes_a_message, part.size() - at)), MPI_CHAR, from,
+                MPI_COMM_WORLD);
   }
 }
 

@@ -32,7 +32,7 @@ struct received_request {
 
 enum tag : std::uint8_t { asks = 1, result, answer };
 
-constexpr std::size_t piece = std::size_t{1} << 20;
+constexpr std::size_t bytes_a_piece = std::size_t{1} << 20;
 /// How long the first rank sleeps before it looks again whether a rank asks: a small part of the
 /// time in which none did, as a rank that has worked for long can wait a little longer.
 constexpr std::chrono::microseconds least_patience{200}, most_patience{5000};
@@ -41,8 +41,8 @@ constexpr int patience_share = 100;
 /// Calls `move(begin, length)` for pieces of so many bytes.
 template <class Move>
 void in_pieces(std::size_t bytes, Move&& move) {
-  for (std::size_t at = 0; at < bytes; at += piece)
-    move(at, static_cast<int>(std::min(piece, bytes - at)));
+  for (std::size_t at = 0; at < bytes; at += bytes_a_piece)
+    move(at, static_cast<int>(std::min(bytes_a_piece, bytes - at)));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ class task_dealer::ranks {
     MPI_Comm_dup(MPI_COMM_WORLD, &all_);
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
-    if (is_first()) spare_.resize(piece);
+    if (is_first()) spare_.resize(bytes_a_piece);
   }
   ~ranks() { MPI_Comm_free(&all_); }
   ranks(ranks const&) = delete;

@@ -1,14 +1,33 @@
-# rulerank_module(NAME PUBLIC_HEADERS a.hpp ... SOURCES a.cpp ... [CUDA_SOURCES b.cu ...]
+# rulerank_module(NAME [GLUE] PUBLIC_HEADERS a.hpp ... SOURCES a.cpp ... [KERNELS k.cpp ...] [CUDA_SOURCES b.cu ...]
 #                 [USES module ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 # One static library a module: target rulerank_NAME, alias rulerank::NAME. USES names the modules
 # it depends on; their link lines are what keeps the dependencies one way. PUBLIC_HEADERS are what
 # is installed: such a header includes public headers alone, none of CUDA or of a private link.
 # PRIVATE_LINKS that are headers alone are not needed by those who link the installed library.
+# SOURCES are compiled in batches (CMAKE_UNITY_BUILD), so names in their anonymous namespaces are unique in the module.
+# KERNELS are compiled one by one at -O3: inner loops, whose code then depends on no neighbour, and files that Highway
+# includes once for each instruction set. GLUE: a module without inner loops, whose code runs once a command.
 set(header_only_packages Boost::headers nlohmann_json::nlohmann_json Spectra::Spectra)
 
+# rulerank_optimize(TARGET LEVEL): the C++ sources of a release build; CMake's own level, -O3, is for kernels alone. At -Og
+# g++ warns of variables that are not used uninitialized.
+function(rulerank_optimize target level)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
+  if(level STREQUAL "-Og")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
+  endif()
+endfunction()
+
 function(rulerank_module name)
-  cmake_parse_arguments(ARG "" "" "PUBLIC_HEADERS;SOURCES;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
-  add_library(rulerank_${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "GLUE" "" "PUBLIC_HEADERS;SOURCES;KERNELS;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(rulerank_${name} STATIC ${ARG_SOURCES} ${ARG_KERNELS})
+  set_source_files_properties(${ARG_KERNELS} ${ARG_CUDA_SOURCES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${ARG_KERNELS} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  if(ARG_GLUE)
+    rulerank_optimize(rulerank_${name} -Og)
+  else()
+    rulerank_optimize(rulerank_${name} -O2)
+  endif()
   target_sources(rulerank_${name} PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${ARG_PUBLIC_HEADERS})
   if(RULERANK_HAS_CUDA AND ARG_CUDA_SOURCES)
@@ -34,16 +53,19 @@ function(rulerank_module name)
 endfunction()
 
 # rulerank_test(MODULE SOURCES a_test.cpp ... [LINKS target ...])
-# One test program a module, MODULE_test, its cases found by ctest.
+# One test program a module, MODULE_test, its cases found by ctest. `./run test` leaves out the
+# cases with slow_ in their names, `./run test --all` runs them.
 function(rulerank_test module)
   if(NOT RULERANK_TESTS)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${module}_test ${ARG_SOURCES})
+  set_target_properties(${module}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 10)  # one of 28 would be waited for
+  rulerank_optimize(${module}_test -Og)
   target_link_libraries(${module}_test PRIVATE ${ARG_LINKS} GTest::gtest_main)
-  gtest_discover_tests(${module}_test TEST_PREFIX "${module}." DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${module}" TIMEOUT 1800)
+  gtest_discover_tests(${module}_test TEST_PREFIX "${module}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 600
+                       NO_PRETTY_VALUES PROPERTIES LABELS "${module}" TIMEOUT 1800)
 endfunction()
 
 # rulerank_fuzz(MODULE SOURCES a_fuzz.cpp ... [LINKS target ...])
@@ -60,10 +82,18 @@ function(rulerank_fuzz module)
   endif()
   if(NOT TARGET fuzz_test)
     add_custom_target(fuzz_test)
+    add_library(rulerank_fuzzing OBJECT "${PROJECT_SOURCE_DIR}/core/fuzzing.cpp")
+    target_link_libraries(rulerank_fuzzing PRIVATE rulerank::core)
+    rulerank_optimize(rulerank_fuzzing -Og)
+    if(RULERANK_FUZZ)
+      target_compile_definitions(rulerank_fuzzing PRIVATE RULERANK_FUZZ)
+      target_compile_options(rulerank_fuzzing PRIVATE -fsanitize=fuzzer)
+    endif()
   endif()
   foreach(source IN LISTS ARG_SOURCES)
     get_filename_component(target "${source}" NAME_WE)
-    add_executable(${target} ${source} "${PROJECT_SOURCE_DIR}/core/fuzzing.cpp")
+    add_executable(${target} ${source} $<TARGET_OBJECTS:rulerank_fuzzing>)
+    rulerank_optimize(${target} -Og)
     target_link_libraries(${target} PRIVATE rulerank::${module} ${ARG_LINKS})
     add_dependencies(fuzz_test ${target})
     if(RULERANK_FUZZ)
@@ -72,7 +102,7 @@ function(rulerank_fuzz module)
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     else()
       add_test(NAME fuzz.${target} COMMAND ${target})
-      set_tests_properties(fuzz.${target} PROPERTIES LABELS fuzz TIMEOUT 600)
+      set_tests_properties(fuzz.${target} PROPERTIES LABELS fuzz TIMEOUT 3600)
     endif()
   endforeach()
 endfunction()

@@ -11,6 +11,9 @@ install(FILES "${PROJECT_BINARY_DIR}/generated/core/version.hpp"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rulerank/core" COMPONENT development)
 if(RULERANK_PROGRAM)
   install(TARGETS rulerank RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  if(SKBUILD)  # a wheel has the program beside the environment's Python
+    install(TARGETS rulerank RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT python EXCLUDE_FROM_ALL)
+  endif()
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-namespace rulerank::committee {
+namespace rulerank::committee::committee_test {
 namespace {
 
 context with_threads(int n) {
@@ -458,4 +458,4 @@ TEST(second_stage, what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace rulerank::committee
+}  // namespace rulerank::committee::committee_test

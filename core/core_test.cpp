@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace rulerank {
+namespace rulerank::core_test {
 namespace {
 
 std::string read_all(std::string const& path) {
@@ -508,6 +508,34 @@ TEST(engine_registry, never_replaces_an_engine_that_was_asked_for) {
   EXPECT_THROW(choose_engine(toys, toy::fast, with_devices({})), device_error);
 }
 
+TEST(devices, have_code_by_machine_code_or_ptx) {
+  EXPECT_TRUE(has_code_for("90", 9, 0));
+  EXPECT_TRUE(has_code_for("90", 10, 0));  // PTX
+  EXPECT_FALSE(has_code_for("90-real", 10, 0));
+  EXPECT_FALSE(has_code_for("90-real", 8, 9));
+  EXPECT_TRUE(has_code_for("80-real", 8, 9));  // an earlier minor version of the same major one
+  EXPECT_FALSE(has_code_for("89-real", 8, 6));
+  EXPECT_TRUE(has_code_for("80-virtual", 9, 0));
+  EXPECT_FALSE(has_code_for("90-virtual", 8, 0));
+  EXPECT_FALSE(has_code_for("90a", 10, 0));
+  EXPECT_TRUE(has_code_for("90a-real", 9, 0));
+  EXPECT_TRUE(has_code_for("80-real;86-real;89-real;90-real;100-real;120", 10, 3));
+  EXPECT_TRUE(has_code_for("80-real;86-real;89-real;90-real;100-real;120", 13, 0));
+  EXPECT_FALSE(has_code_for("80-real;86-real;89-real;90-real;100-real;120", 7, 5));
+  EXPECT_TRUE(has_code_for("all-major", 9, 0));
+  EXPECT_FALSE(has_code_for("", 9, 0));
+}
+
+TEST(devices, say_how_to_build_for_one_without_code) {
+  device const turing{.ordinal = 0, .name = "T4", .major = 7, .minor = 5};
+  EXPECT_EQ(
+      why_without_code(turing),
+      "T4 (compute capability 7.5) is too old: the kernels need compute capability 8.0 or later");
+  device const ampere{.ordinal = 0, .name = "A10", .major = 8, .minor = 6};
+  EXPECT_TRUE(why_without_code(ampere).ends_with("build it with -DCMAKE_CUDA_ARCHITECTURES=86"))
+      << why_without_code(ampere);
+}
+
 TEST(devices, are_none_without_a_driver) {
   device_list const list = list_devices();
   EXPECT_EQ(list.devices.empty(), !list.why_none.empty());
@@ -531,4 +559,4 @@ TEST(machine, reports_what_a_manifest_needs) {
 }
 
 }  // namespace
-}  // namespace rulerank
+}  // namespace rulerank::core_test

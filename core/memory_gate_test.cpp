@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank {
+namespace rulerank::memory_gate_test {
 namespace {
 
 TEST(memory_gate, refuses_what_is_not_there) {
@@ -85,4 +85,4 @@ TEST(memory_gate, two_call_sites_do_not_count_on_the_same_bytes) {
 }
 
 }  // namespace
-}  // namespace rulerank
+}  // namespace rulerank::memory_gate_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank {
+namespace rulerank::process_group_test {
 namespace {
 
 struct counted_words {
@@ -72,4 +72,4 @@ TEST(process_group, deals_and_collects_piece_by_piece) {
 }
 
 }  // namespace
-}  // namespace rulerank
+}  // namespace rulerank::process_group_test

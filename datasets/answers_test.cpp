@@ -2,24 +2,20 @@
 
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::answers_test {
 namespace {
 
 class answers : public testing::Test {
  protected:
-  answers() { std::filesystem::create_directory(folder_); }
-  ~answers() override { std::filesystem::remove_all(folder_); }
-
   std::string file(std::string const& text) const {
     std::ofstream(path_, std::ios::binary) << text;
     return path_;
@@ -40,10 +36,8 @@ class answers : public testing::Test {
     return "no error";
   }
 
-  std::string folder_ =
-      (std::filesystem::temp_directory_path() / ("rulerank-answers-" + std::to_string(::getpid())))
-          .string();
-  std::string path_ = folder_ + "/answers";
+  testing_tools::temporary_folder folder_;
+  std::string path_ = folder_ / "answers";
   dataset pool_ = [] {
     svmlight_options options;
     options.unlabelled = -1;
@@ -232,8 +226,8 @@ TEST_F(answers, journal_of_something_else_is_refused_and_left_as_it_is) {
   EXPECT_TRUE(refused(head + "0\tX\tundo\n").starts_with("3:1: this undoes"));
   EXPECT_TRUE(refused(head + "0\tX\t1\n1\tY\t1\n0\tX\tundo\n").starts_with("5:1: this undoes"));
   EXPECT_THROW(answer_journal("/dev/null", "me", pool_), output_error);
-  EXPECT_THROW(answer_journal(folder_, "me", pool_), output_error);
-  EXPECT_THROW(answer_journal(folder_ + "/none/x", "me", pool_), output_error);
+  EXPECT_THROW(answer_journal(folder_.path().string(), "me", pool_), output_error);
+  EXPECT_THROW(answer_journal(folder_ / "none/x", "me", pool_), output_error);
 }
 
 TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
@@ -250,4 +244,4 @@ TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::answers_test

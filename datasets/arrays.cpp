@@ -23,7 +23,7 @@ namespace rulerank::datasets {
 
 namespace {
 
-[[noreturn]] void fail(std::string const& name, std::size_t row, std::string const& what) {
+[[noreturn]] void fail_at_row(std::string const& name, std::size_t row, std::string const& what) {
   throw error({name, row + 1, 0}, what);
 }
 
@@ -51,9 +51,10 @@ void set_labels(dataset& data, document_arrays const& about, std::size_t documen
   data.labels.assign(documents, unlabelled);
   for (std::size_t d = 0; d < about.labels.size(); ++d) {
     if (about.labels[d] < 0 && about.labels[d] != unlabelled)
-      fail(data.name, d,
-           fmt::format("label {} is negative, expected 0 or more, or {} for one not labelled yet",
-                       about.labels[d], unlabelled));
+      fail_at_row(
+          data.name, d,
+          fmt::format("label {} is negative, expected 0 or more, or {} for one not labelled yet",
+                      about.labels[d], unlabelled));
     data.labels[d] = about.labels[d];
   }
 }
@@ -80,10 +81,13 @@ void set_queries(dataset& data, document_arrays const& about) {
       bool const fits = std::ranges::none_of(
           qid, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '#'; });
       if (qid.empty() || !fits)
-        fail(data.name, d, fmt::format("qid {}, expected text without blanks and #", quoted(qid)));
+        fail_at_row(
+            data.name, d,
+            fmt::format("qid {}, expected text without blanks and #", datasets::quoted(qid)));
       if (!seen.insert(qid).second)
-        fail(data.name, d,
-             fmt::format("query {} occurs again, expected its rows together", quoted(qid)));
+        fail_at_row(data.name, d,
+                    fmt::format("query {} occurs again, expected its rows together",
+                                datasets::quoted(qid)));
       data.queries.push_back({std::string(qid), d, d});
     }
     data.queries.back().end = d + 1;
@@ -100,9 +104,11 @@ void set_comments(dataset& data, document_arrays const& about) {
     std::string_view const comment =
         about.comments.empty() ? std::string_view{} : trimmed_comment(about.comments[d]);
     if (std::ranges::any_of(id, [](char c) { return static_cast<unsigned char>(c) <= ' '; }))
-      fail(data.name, d, fmt::format("id {}, expected text without blanks", quoted(id)));
+      fail_at_row(data.name, d,
+                  fmt::format("id {}, expected text without blanks", datasets::quoted(id)));
     if (comment.find_first_of(std::string_view("\0\r\n", 3)) != comment.npos)
-      fail(data.name, d, fmt::format("comment {}, expected one line of text", quoted(comment)));
+      fail_at_row(data.name, d,
+                  fmt::format("comment {}, expected one line of text", datasets::quoted(comment)));
     if (!id.empty() && docid_of(comment) != id) {
       text.append("docid = ").append(id);
       if (!comment.empty()) text += ' ';
@@ -120,7 +126,8 @@ void set_comments(dataset& data, document_arrays const& about) {
   }
 }
 
-void append_line(dataset const& data, std::string_view qid, std::size_t d, std::string& text) {
+void append_array_line(dataset const& data, std::string_view qid, std::size_t d,
+                       std::string& text) {
   fmt::format_to(std::back_inserter(text), "{} qid:{}", data.labels[d], qid);
   append_entries(data.document(d), text);
   if (std::string_view const comment = data.comment(d); !comment.empty())
@@ -135,7 +142,7 @@ void set_lines(context const& ctx, dataset& data) {
     for (std::size_t q = begin; q < end; ++q)
       for (std::size_t d = data.queries[q].begin; d < data.queries[q].end; ++d) {
         std::size_t const before = texts[q].size();
-        append_line(data, data.queries[q].qid, d, texts[q]);
+        append_array_line(data, data.queries[q].qid, d, texts[q]);
         sizes[d] = texts[q].size() - before;
       }
   });
@@ -181,7 +188,7 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
     }
   });
   if (std::size_t const bad = first_bad; bad < documents)
-    fail(data.name, bad, fill(bad, data.entries.data() + data.row[bad]));
+    fail_at_row(data.name, bad, fill(bad, data.entries.data() + data.row[bad]));
   if (about.lines) set_lines(ctx, data);
   return data;
 }
@@ -274,11 +281,12 @@ numeric_labels labels_from(std::span<double const> values, std::string const& na
   for (std::size_t d = 0; d < values.size(); ++d) {
     double const value = values[d];
     if (!(value == unlabelled || (value >= 0 && value <= largest)))
-      fail(name, d,
-           fmt::format(
-               "label {}{}, expected a number of 0 to {}, or {} for a row that is not judged",
-               value, std::isfinite(value) ? (value < 0 ? " is negative" : " is out of range") : "",
-               largest, unlabelled));
+      fail_at_row(
+          name, d,
+          fmt::format(
+              "label {}{}, expected a number of 0 to {}, or {} for a row that is not judged", value,
+              std::isfinite(value) ? (value < 0 ? " is negative" : " is out of range") : "",
+              largest, unlabelled));
     made.whole.push_back(static_cast<std::int32_t>(std::floor(value)));
     fractional = fractional || value != std::floor(value);
   }

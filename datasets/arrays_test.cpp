@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::arrays_test {
 namespace {
 
 using views = std::vector<std::string_view>;
@@ -270,4 +270,4 @@ TEST(labels_from, names_the_row_of_what_is_no_label) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::arrays_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::bin_numbers_test {
 namespace {
 
 TEST(bin_numbers, replace_the_values) {
@@ -35,4 +35,4 @@ TEST(bin_numbers, replace_the_values) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::bin_numbers_test

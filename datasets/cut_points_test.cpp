@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::cut_points_test {
 namespace {
 
 constexpr binning all_methods[] = {binning::tube, binning::width, binning::frequency};
@@ -272,4 +272,4 @@ TEST(cross_validated_bins, leave_one_out_by_hand) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::cut_points_test

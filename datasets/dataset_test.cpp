@@ -11,6 +11,7 @@
 #include "datasets/testing.hpp"
 #include "datasets/text_source.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <fstream>
@@ -27,7 +28,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::dataset_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -258,10 +259,10 @@ class streamed {
   void write(std::string const& text) {
     ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// Waits until so many queries were answered; false after a minute.
+  /// Waits until so many queries were answered; false after ten minutes.
   bool answered(std::size_t n) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 60s, [&] { return answers_.size() >= n; });
+    return changed_.wait_for(lock, 10min, [&] { return answers_.size() >= n; });
   }
   std::vector<dataset> const& finish() {
     ::close(ends_[1]);
@@ -406,7 +407,7 @@ outcome collected(std::vector<std::string> const& lines, bool delimited,
     query_collector queries({}, "s", {}, take);
     if (delimited) {
       auto const layout = read_layout("label,qid\n", ',', "s", {});
-      queries.begin(parser_of(layout, {}).parse, form_of(layout), layout.feeds);
+      queries.begin(parser_of(layout, {}).parse, layout_form(layout), layout.feeds);
     } else {
       queries.begin([](std::string_view text,
                        parsed_documents& out) { parse_documents(text, rules_of({}), out); },
@@ -660,4 +661,4 @@ TEST(labelled_by_sample, finds_documents_by_query_and_values) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::dataset_test

@@ -23,7 +23,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::discretizer_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -483,4 +483,4 @@ TEST(discretizer_real_data, golden_cuts) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::discretizer_test

@@ -21,7 +21,7 @@ namespace rulerank::datasets {
 
 namespace {
 
-constexpr char const* no_documents = "found no documents, expected some";
+constexpr char const* no_texts = "found no documents, expected some";
 
 void read_tsv(document_lines& lines, bool labels) {
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
@@ -33,7 +33,7 @@ void read_tsv(document_lines& lines, bool labels) {
       std::size_t const tab = rest.find('\t');
       if (tab == rest.npos)
         lines.fail(column + rest.size(),
-                   fmt::format("found no tab after {}, expected {}", quoted(rest), form));
+                   fmt::format("found no tab after {}, expected {}", datasets::quoted(rest), form));
       std::string const field(rest.substr(0, tab));
       rest.remove_prefix(tab + 1);
       column += tab + 1;
@@ -82,7 +82,7 @@ void read_jsonl(document_lines& lines, bool of_part) {
     lines.claim(document.id, 0);
     lines.give(std::move(document));
   } while (lines.next());
-  if (lines.given() == 0 && !of_part) throw error({lines.name(), 1, 1}, no_documents);
+  if (lines.given() == 0 && !of_part) throw error({lines.name(), 1, 1}, no_texts);
 }
 
 /// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
@@ -125,8 +125,9 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       std::size_t const begin = std::min(line.find_first_not_of(blanks, 2), line.size());
       std::string_view const number = line.substr(begin, line.find_last_not_of(blanks) - begin + 1);
       if (begin == line.size() || number.find_first_not_of("0123456789") != number.npos)
-        lines.fail(begin + 1, fmt::format("found {} after .I, expected a number",
-                                          begin == line.size() ? "nothing" : quoted(number)));
+        lines.fail(begin + 1,
+                   fmt::format("found {} after .I, expected a number",
+                               begin == line.size() ? "nothing" : datasets::quoted(number)));
       document.position = ++position;
       document.id = number_by_position ? std::to_string(position) : std::string(number);
       lines.claim(document.id, begin + 1);
@@ -135,21 +136,21 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       continue;
     } else if (position == 0) {
       lines.fail(1, fmt::format("found {} before the first document, expected .I and a number",
-                                quoted(line)));
+                                datasets::quoted(line)));
     } else if (section != 0) {
       within = section;
       at_begin = true;
       if (!is_no_text(within)) document.fields.push_back({field_name(within), ""});
     } else if (within == 0) {
       lines.fail(1, fmt::format("found {} right after .I, expected a section such as .T or .W",
-                                quoted(line)));
+                                datasets::quoted(line)));
     } else if (!is_no_text(within)) {
       std::string& text = document.fields.back().text;
       if (!std::exchange(at_begin, false)) text += '\n';
       text += line;
     }
   } while (lines.next());
-  if (position == 0) throw error({lines.name(), 1, 1}, no_documents);
+  if (position == 0) throw error({lines.name(), 1, 1}, no_texts);
   lines.give(std::move(document));
 }
 
@@ -251,7 +252,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
       if (entry.value != 0) document.vector.push_back(entry);
     lines.give(std::move(document));
   } while (lines.next());
-  if (position == 0) throw error({lines.name(), 1, 1}, no_documents);
+  if (position == 0) throw error({lines.name(), 1, 1}, no_texts);
 }
 
 /// Every file of the folder, one after the other.
@@ -353,13 +354,13 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   do {
     if (lines.next()) continue;
     if (options.lines) return;
-    throw error({lines.name(), 1, 1}, no_documents);
+    throw error({lines.name(), 1, 1}, no_texts);
   } while (lines.line().empty());
   if (format == text_format::automatic) format = format_of(lines.line());
   if (format == text_format::tsv) return read_tsv(lines, options.labels);
   if (format == text_format::jsonl) return read_jsonl(lines, options.lines.has_value());
   if (format == text_format::trec) {
-    if (read_trec(lines) == 0) throw error({lines.name(), 1, 1}, no_documents);
+    if (read_trec(lines) == 0) throw error({lines.name(), 1, 1}, no_texts);
     return;
   }
   if (format == text_format::svmlight) return read_vectors(lines, options.number_by_position);

@@ -15,6 +15,7 @@
 
 namespace rulerank::datasets {
 
+// Found by argument, so in the namespace of the types.
 bool operator==(text_field const& a, text_field const& b) {
   return a.name == b.name && a.text == b.text;
 }
@@ -30,6 +31,10 @@ void PrintTo(text_document const& d, std::ostream* out) {
   for (auto const& [name, text] : d.fields) *out << '|' << name << '=' << text;
   for (auto const& [column, value] : d.vector) *out << '|' << column << ':' << value;
 }
+
+}  // namespace rulerank::datasets
+
+namespace rulerank::datasets::documents_test {
 
 namespace {
 
@@ -648,4 +653,4 @@ TEST(real_text, newsgroups) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::documents_test

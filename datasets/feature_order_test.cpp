@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::feature_order_test {
 namespace {
 
 /// Columns of codes as they are; `bins` counts those of values, without "missing".
@@ -334,4 +334,4 @@ TEST(feature_order, words) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::feature_order_test

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::item_words_test {
 namespace {
 
 class names_of_features : public ::testing::Test {
@@ -91,4 +91,4 @@ TEST(item_ranges, bounds_are_told_apart) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::item_words_test

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::joined_test {
 namespace {
 
 dataset read(std::string text, std::string name) {
@@ -129,4 +129,4 @@ TEST(joined, faults_are_told_with_their_line) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::joined_test

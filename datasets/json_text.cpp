@@ -109,6 +109,11 @@ std::string lines_of(Json const& value) {
 }
 
 template <class Json>
+std::string line_of_any(Json const& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class Json>
 std::string shown_value(Json const& value) {
   return value.is_number() ? value.dump() : std::string(value.type_name());
 }
@@ -171,6 +176,13 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string con
     throw error({name, first_line, 0}, fmt::format("found the member {} again, expected each once",
                                                    datasets::quoted(member_again(text))));
   return value;
+}
+
+std::string line_of(nlohmann::json const& value) {
+  return line_of_any(value);
+}
+std::string line_of(nlohmann::ordered_json const& value) {
+  return line_of_any(value);
 }
 
 std::string text_of(nlohmann::json const& value) {

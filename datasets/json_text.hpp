@@ -24,6 +24,10 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string con
 std::string text_of(nlohmann::json const& value);
 std::string text_of(nlohmann::ordered_json const& value);
 
+/// JSON on one line, without a line feed; what of a string is not UTF-8 becomes U+FFFD.
+std::string line_of(nlohmann::json const& value);
+std::string line_of(nlohmann::ordered_json const& value);
+
 /// A value in messages: the digits of a number, the type of anything else, which may be a text of
 /// megabytes.
 std::string shown(nlohmann::json const& value);

@@ -13,7 +13,7 @@ namespace rulerank::datasets {
 namespace {
 
 constexpr char guard = '\'';
-constexpr char quote = '"';
+constexpr char cell_quote = '"';
 /// What spreadsheets take for the begin of a formula: the full-width forms are those of = + - @.
 constexpr std::array<std::string_view, 11> formula_begins{
     "=",           "+", "-", "@", "\t", "\r", "'", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
@@ -24,7 +24,7 @@ bool begins_formula(std::string_view text) {
                              [&](std::string_view begin) { return text.starts_with(begin); });
 }
 
-bool is_letter(char c) {
+bool is_ascii_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
 }
 
@@ -35,9 +35,9 @@ bool is_plain_id(std::string_view id) {
   constexpr std::array<std::string_view, 10> truth_values{
       "true", "false",     "wahr",  "falsch", "vrai",
       "faux", "verdadero", "falso", "vero",   "verdadeiro"};
-  if (id.empty() || !is_letter(id.front())) return false;
-  auto const letters =
-      static_cast<std::size_t>(std::find_if_not(id.begin(), id.end(), is_letter) - id.begin());
+  if (id.empty() || !is_ascii_letter(id.front())) return false;
+  auto const letters = static_cast<std::size_t>(
+      std::find_if_not(id.begin(), id.end(), is_ascii_letter) - id.begin());
   bool const has_digit = id.find_first_of("0123456789", letters) != id.npos;
   if (letters > 2 && has_digit) return false;
   return std::ranges::none_of(truth_values,
@@ -58,10 +58,10 @@ void read_record(std::string_view& rest, char delimiter, bool lines, std::uint64
     std::size_t end = 0;
     std::string text;
     std::uint64_t feeds = 0;
-    if (rest.starts_with(quote)) {
+    if (rest.starts_with(cell_quote)) {
       std::size_t at = 1;
-      while ((at = rest.find(quote, at)) != rest.npos && at + 1 < rest.size() &&
-             rest[at + 1] == quote)
+      while ((at = rest.find(cell_quote, at)) != rest.npos && at + 1 < rest.size() &&
+             rest[at + 1] == cell_quote)
         at += 2;
       if (at != rest.npos && ends_cell(at + 1)) {
         text = without_quotes(rest.substr(0, at + 1));
@@ -106,11 +106,12 @@ std::string without_controls(std::string_view text) {
 }
 
 std::string without_quotes(std::string_view text) {
-  if (text.size() < 2 || text.front() != quote || text.back() != quote) return std::string(text);
+  if (text.size() < 2 || text.front() != cell_quote || text.back() != cell_quote)
+    return std::string(text);
   std::string plain;
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
     plain += text[i];
-    if (text[i] == quote && i + 2 < text.size() && text[i + 1] == quote) ++i;
+    if (text[i] == cell_quote && i + 2 < text.size() && text[i + 1] == cell_quote) ++i;
   }
   return plain;
 }

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::label_cells_test {
 namespace {
 
 TEST(label_cells, that_a_spreadsheet_would_calculate_are_guarded) {
@@ -83,4 +83,4 @@ TEST(label_cells, are_read_back_equal) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::label_cells_test

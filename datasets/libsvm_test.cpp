@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::libsvm_test {
 namespace {
 
 template <class Work>
@@ -83,4 +83,4 @@ TEST(libsvm, what_it_cannot_express_is_named) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::libsvm_test

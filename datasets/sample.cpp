@@ -358,7 +358,8 @@ void check(sample_options const& options) {
           counted(part.queries, "query", "queries"), counted(part.documents, "document")));
 }
 
-void append_line(dataset const& data, query_group const& query, std::size_t d, std::string& text) {
+void append_sample_line(dataset const& data, query_group const& query, std::size_t d,
+                        std::string& text) {
   auto const end = std::back_inserter(text);
   fmt::format_to(end, "{} qid:{}", data.labels[d], query.qid);
   for (feature_value const& entry : data.document(d)) {
@@ -493,7 +494,7 @@ std::vector<written_fold> write_sample(context const& ctx, sample_options const&
           texts[q].clear();
           for (std::size_t d = data.queries[q].begin; d < data.queries[q].end; ++d) {
             if (d % 1024 == 0) ctx.check_stop();
-            append_line(data, data.queries[q], d, texts[q]);
+            append_sample_line(data, data.queries[q], d, texts[q]);
           }
         }
       });

@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::sample_test {
 namespace {
 
 using testing_tools::temporary_folder;
@@ -365,4 +365,4 @@ TEST(write_sample, stops_when_told_and_leaves_no_file) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::sample_test

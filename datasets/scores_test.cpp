@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::scores_test {
 namespace {
 
 class score_files : public ::testing::Test {
@@ -111,4 +111,4 @@ TEST_F(score_files, keep_the_order_of_the_lines_when_queries_were_gathered) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::scores_test

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::section_file_test {
 namespace {
 
 using testing_tools::temporary_folder;
@@ -101,4 +101,4 @@ TEST(section_file, damaged_headers_have_no_sum) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::section_file_test

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::split_test {
 namespace {
 
 using testing_tools::temporary_folder;
@@ -215,4 +215,4 @@ TEST(write_split, says_what_it_cannot_write) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::split_test

@@ -88,7 +88,7 @@ std::string fault_of_text_sums(std::string_view comment) {
 
 std::string unreadable_text_sums(std::string_view found) {
   return fmt::format("{} {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
-                     text_sums_key, quoted(found), text_sums_key);
+                     text_sums_key, datasets::quoted(found), text_sums_key);
 }
 
 std::string without_text_sums(std::string_view comment) {

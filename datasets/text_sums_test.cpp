@@ -1,16 +1,13 @@
 #include "datasets/text_sums.hpp"
 
 #include "core/output_file.hpp"
+#include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
 
-#include <filesystem>
 #include <fstream>
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-namespace rulerank::datasets {
+namespace rulerank::datasets::text_sums_test {
 namespace {
 
 TEST(text_sums, are_of_words_alone) {
@@ -71,9 +68,8 @@ TEST(text_sums, are_a_column_of_delimited_text) {
   EXPECT_EQ(text_sums_of(data.comment(0)), (text_sums{0xbadcafe, 0x600dcafe}));
   EXPECT_EQ(text_sums_of(data.comment(1)), std::nullopt);
   EXPECT_EQ(text_sums_of(data.comment(2)), (text_sums{1, 2}));
-  std::string const path =
-      (std::filesystem::temp_directory_path() / fmt::format("rulerank-sums-{}", ::getpid()))
-          .string();
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "sums";
   output_file out(path);
   write_dataset(data, out);
   out.commit();
@@ -83,8 +79,7 @@ TEST(text_sums, are_a_column_of_delimited_text) {
   EXPECT_EQ(line, "qid,docid,text_sums,a");
   std::getline(written, line);
   EXPECT_EQ(line, "q,x,text_sums = 0badcafe-600dcafe,1");
-  std::filesystem::remove(path);
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::text_sums_test

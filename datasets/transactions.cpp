@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t lines_a_report = 1 << 16;
 
-bool is_blank(char c) {
+bool is_separator_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
@@ -23,7 +23,7 @@ bool is_blank(char c) {
 void read_integers(char const* const begin, char const* const end, source_position const& line,
                    std::vector<std::uint32_t>& out) {
   for (char const* at = begin; at != end;) {
-    if (is_blank(*at)) {
+    if (is_separator_blank(*at)) {
       ++at;
       continue;
     }
@@ -32,13 +32,13 @@ void read_integers(char const* const begin, char const* const end, source_positi
     while (at != end && *at >= '0' && *at <= '9' &&
            value <= std::numeric_limits<std::uint32_t>::max())
       value = value * 10 + static_cast<std::uint64_t>(*at++ - '0');
-    if (at == word || (at != end && !is_blank(*at)) ||
+    if (at == word || (at != end && !is_separator_blank(*at)) ||
         value > std::numeric_limits<std::uint32_t>::max()) {
       std::string_view const rest(
-          word, static_cast<std::size_t>(std::find_if(word, end, is_blank) - word));
-      throw error(
-          {line.file, line.line, static_cast<std::uint64_t>(word - begin) + 1},
-          fmt::format("found {}, expected an item, an integer from 0 to 4294967295", quoted(rest)));
+          word, static_cast<std::size_t>(std::find_if(word, end, is_separator_blank) - word));
+      throw error({line.file, line.line, static_cast<std::uint64_t>(word - begin) + 1},
+                  fmt::format("found {}, expected an item, an integer from 0 to 4294967295",
+                              datasets::quoted(rest)));
     }
     out.push_back(static_cast<std::uint32_t>(value));
   }
@@ -129,14 +129,14 @@ class name_numbers {
 void read_names(char const* const begin, char const* const end, char separator,
                 source_position const& line, name_numbers& numbers,
                 std::vector<std::uint32_t>& out) {
-  bool const by_blanks = is_blank(separator);
-  if (std::all_of(begin, end, is_blank)) return;
+  bool const by_blanks = is_separator_blank(separator);
+  if (std::all_of(begin, end, is_separator_blank)) return;
   for (char const* at = begin;;) {
     char const* const stop =
-        by_blanks ? std::find_if(at, end, is_blank) : std::find(at, end, separator);
-    char const* first = std::find_if_not(at, stop, is_blank);
+        by_blanks ? std::find_if(at, end, is_separator_blank) : std::find(at, end, separator);
+    char const* first = std::find_if_not(at, stop, is_separator_blank);
     char const* last = stop;
-    while (last != first && is_blank(last[-1])) --last;
+    while (last != first && is_separator_blank(last[-1])) --last;
     if (first != last)
       out.push_back(numbers.of({first, static_cast<std::size_t>(last - first)}));
     else if (!by_blanks)

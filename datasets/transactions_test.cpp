@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::transactions_test {
 namespace {
 
 using rows = std::vector<std::vector<std::string>>;
@@ -137,4 +137,4 @@ TEST_F(transaction_files, real_sets) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::transactions_test

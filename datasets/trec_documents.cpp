@@ -112,7 +112,7 @@ std::size_t append_entity(std::string_view text, std::size_t at, std::string& to
 }
 
 /// A document or a topic: its text between the tags that begin and end it.
-struct element {
+struct trec_element {
   std::string text;
   std::uint64_t first_line = 0;  // of `text`
 
@@ -162,7 +162,7 @@ part part_of(std::string_view name) {
   return at == std::end(known) ? part::none : at->second;
 }
 
-void give_document(document_lines& lines, element const& of) {
+void give_document(document_lines& lines, trec_element const& of) {
   text_document document;
   std::string id, rest;
   std::size_t id_at = of.text.npos;
@@ -210,7 +210,7 @@ std::string_view without_name(std::string_view text, std::string_view name) {
   return trimmed(text);
 }
 
-void give_topic(document_lines& lines, element const& of) {
+void give_topic(document_lines& lines, trec_element const& of) {
   std::string number, title, description;
   std::size_t number_at = of.text.npos;
   std::string within;
@@ -267,12 +267,12 @@ std::size_t read_trec(document_lines& lines) {
     std::string_view rest = trimmed(lines.line());
     if (!begins_trec(rest)) {
       if (!rest.empty() && !rest.starts_with('<'))
-        lines.fail(
-            1, fmt::format("found {} between documents, expected <DOC> or <top>", quoted(rest)));
+        lines.fail(1, fmt::format("found {} between documents, expected <DOC> or <top>",
+                                  datasets::quoted(rest)));
       continue;
     }
     tag const first = tag_at(rest, 0);
-    element one{{}, lines.number()};
+    trec_element one{{}, lines.number()};
     rest.remove_prefix(first.end);
     std::size_t end = find_end(rest, first.name);
     for (; end == rest.npos; end = find_end(rest, first.name)) {
@@ -287,7 +287,7 @@ std::size_t read_trec(document_lines& lines) {
     rest = trimmed(rest.substr(tag_at(rest, end).end));
     if (!rest.empty())
       lines.fail(0, fmt::format("found {} behind the end of a <{}>, expected a line feed",
-                                quoted(rest), first.name));
+                                datasets::quoted(rest), first.name));
     first.name == "DOC" ? give_document(lines, one) : give_topic(lines, one);
     ++count;
   } while (lines.next());

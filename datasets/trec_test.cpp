@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::trec_test {
 namespace {
 
 class trec_files : public ::testing::Test {
@@ -251,4 +251,4 @@ TEST_F(trec_files, docids_stay_where_they_are_distinct_in_each_query) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::trec_test

@@ -12,7 +12,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double average_precision_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   if (query.relevant == 0) return rules.rules().no_relevant;
   double sum = 0;
   double above = 0;  // relevant documents above the group
@@ -43,7 +43,7 @@ constinit measure_kind const average_precision{
     measure_kind::cutoff::optional,
     "average precision",
     "Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000",
-    value};
+    average_precision_of};
 
 constinit measure_kind const geometric_map{
     "gmMAP",
@@ -51,7 +51,7 @@ constinit measure_kind const geometric_map{
     measure_kind::cutoff::none,
     "average precision, its geometric mean over queries",
     "Robertson, On GMAP and other transformations, CIKM 2006",
-    value,
+    average_precision_of,
     measure_kind::mean::geometric};
 
 }  // namespace rulerank::eval

@@ -15,7 +15,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t) {
+double bpref_of(ranked_query const& query, conventions const& rules, std::size_t) {
   if (query.relevant == 0) return rules.rules().no_relevant;
   auto const bound = std::min(query.nonrelevant, query.relevant);
   auto const kept = [&](std::size_t above) {
@@ -64,6 +64,6 @@ constinit measure_kind const bpref{
     measure_kind::cutoff::none,
     "binary preference",
     "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004",
-    value};
+    bpref_of};
 
 }  // namespace rulerank::eval

@@ -7,7 +7,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double err_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   double sum = 0;
   for_each_stop(
       query, looked_at(query, k), [&](double label) { return rules.satisfaction(label); },
@@ -23,7 +23,7 @@ constinit measure_kind const err{"ERR",
                                  "expected reciprocal rank",
                                  "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank "
                                  "for graded relevance, CIKM 2009",
-                                 value,
+                                 err_of,
                                  measure_kind::mean::arithmetic,
                                  measure_kind::labels::grades};
 

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::eval {
+namespace rulerank::eval::evaluate_test {
 namespace {
 
 datasets::dataset three_queries() {
@@ -265,4 +265,4 @@ TEST(evaluate, a_threshold_of_fractional_labels) {
 }
 
 }  // namespace
-}  // namespace rulerank::eval
+}  // namespace rulerank::eval::evaluate_test

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::eval {
+namespace rulerank::eval::golden_test {
 namespace {
 
 std::vector<std::string> lines_of(std::string const& path) {
@@ -246,4 +246,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace rulerank::eval
+}  // namespace rulerank::eval::golden_test

@@ -9,7 +9,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const&, std::size_t k) {
+double judged_of(ranked_query const& query, conventions const&, std::size_t k) {
   std::size_t const ranks = looked_at(query, k);
   if (ranks == 0) return 0;
   double found = 0;
@@ -32,7 +32,7 @@ constinit measure_kind const judged{
     "share of judged documents among the first k",
     "Sakai and Kando, On information retrieval metrics designed for evaluation with incomplete "
     "relevance assessments, Information Retrieval 11, 2008",
-    value,
+    judged_of,
     measure_kind::mean::arithmetic,
     measure_kind::labels::order};
 

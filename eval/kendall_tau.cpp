@@ -53,7 +53,7 @@ std::uint64_t tied_pairs(std::size_t n, Equal&& equal) {
   return pairs;
 }
 
-double value(ranked_query const& query, conventions const&, std::size_t) {
+double kendall_tau_of(ranked_query const& query, conventions const&, std::size_t) {
   std::size_t const n = query.size();
   std::vector<pair_of> pairs(n);
   for (std::size_t i = 0; i < n; ++i) pairs[i] = {query.scores[i], std::max(query.labels[i], 0.0)};
@@ -75,18 +75,18 @@ double value(ranked_query const& query, conventions const&, std::size_t) {
           std::sqrt(static_cast<double>(all - in_label)));
 }
 
-constexpr std::array<std::string_view, 3> aliases{"tau-b", "kendall", "kendall-tau"};
+constexpr std::array<std::string_view, 3> kendall_tau_aliases{"tau-b", "kendall", "kendall-tau"};
 
 }  // namespace
 
 constinit measure_kind const kendall_tau{
     "tau",
-    aliases,
+    kendall_tau_aliases,
     measure_kind::cutoff::none,
     "Kendall's tau-b of scores against labels",
     "Kendall, The treatment of ties in ranking problems, Biometrika 33(3), 1945; counted as in "
     "Knight, JASA 61(314), 1966",
-    value,
+    kendall_tau_of,
     measure_kind::mean::arithmetic,
     measure_kind::labels::order};
 

@@ -7,7 +7,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t) {
+double mean_ndcg_of(ranked_query const& query, conventions const& rules, std::size_t) {
   if (query.ideal.empty() || rules.gain(query.ideal[0]) == 0) return rules.rules().no_relevant;
   if (query.depth == 0) return 0;
   double sum = 0;
@@ -29,7 +29,7 @@ constinit measure_kind const mean_ndcg{
     measure_kind::cutoff::none,
     "mean of NDCG@1 to NDCG@n, n the list's length",
     "Qin and Liu, Introducing LETOR 4.0 datasets, arXiv:1306.2597, 2013",
-    value,
+    mean_ndcg_of,
     measure_kind::mean::arithmetic,
     measure_kind::labels::gains};
 

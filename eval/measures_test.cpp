@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::eval {
+namespace rulerank::eval::measures_test {
 namespace {
 
 using labels_of = std::vector<std::int32_t>;
@@ -425,4 +425,4 @@ TEST(profile, refuses_what_makes_no_sense) {
 }
 
 }  // namespace
-}  // namespace rulerank::eval
+}  // namespace rulerank::eval::measures_test

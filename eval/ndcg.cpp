@@ -10,7 +10,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double ndcg_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   double best = 0;
   std::size_t const judged = k == 0 ? query.ideal.size() : std::min(k, query.ideal.size());
   for (std::size_t rank = 0; rank < judged; ++rank)
@@ -22,17 +22,17 @@ double value(ranked_query const& query, conventions const& rules, std::size_t k)
   return sum / best;
 }
 
-constexpr std::array<std::string_view, 1> aliases{"ndcg_cut"};
+constexpr std::array<std::string_view, 1> ndcg_aliases{"ndcg_cut"};
 
 }  // namespace
 
 constinit measure_kind const ndcg{
     "NDCG",
-    aliases,
+    ndcg_aliases,
     measure_kind::cutoff::optional,
     "normalized discounted cumulative gain",
     "Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002",
-    value,
+    ndcg_of,
     measure_kind::mean::arithmetic,
     measure_kind::labels::gains};
 

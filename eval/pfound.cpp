@@ -9,7 +9,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double pfound_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   double sum = 0;
   double patience = 1;
   std::size_t at = 0;
@@ -31,7 +31,7 @@ constinit measure_kind const pfound{
     "probability that the reader finds an answer",
     "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009: optimization of ranking "
     "algorithms by machine learning methods, ROMIP 2009",
-    value,
+    pfound_of,
     measure_kind::mean::arithmetic,
     measure_kind::labels::grades};
 

@@ -9,20 +9,20 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double precision_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   return relevant_within(query, rules, looked_at(query, k)) / static_cast<double>(k);
 }
 
-constexpr std::array<std::string_view, 2> aliases{"prec", "precision"};
+constexpr std::array<std::string_view, 2> precision_aliases{"prec", "precision"};
 
 }  // namespace
 
 constinit measure_kind const precision{
     "P",
-    aliases,
+    precision_aliases,
     measure_kind::cutoff::required,
     "precision",
     "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966",
-    value};
+    precision_of};
 
 }  // namespace rulerank::eval

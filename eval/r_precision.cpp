@@ -9,22 +9,22 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t) {
+double r_precision_of(ranked_query const& query, conventions const& rules, std::size_t) {
   if (query.relevant == 0) return rules.rules().no_relevant;
   return relevant_within(query, rules, looked_at(query, query.relevant)) /
          static_cast<double>(query.relevant);
 }
 
-constexpr std::array<std::string_view, 2> aliases{"r-prec", "r-precision"};
+constexpr std::array<std::string_view, 2> r_precision_aliases{"r-prec", "r-precision"};
 
 }  // namespace
 
 constinit measure_kind const r_precision{
     "Rprec",
-    aliases,
+    r_precision_aliases,
     measure_kind::cutoff::none,
     "precision at the number of relevant documents",
     "Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000",
-    value};
+    r_precision_of};
 
 }  // namespace rulerank::eval

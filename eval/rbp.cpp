@@ -7,7 +7,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double rbp_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   double const p = rules.rules().rbp_persistence;
   double sum = 0;
   double weight = 1;
@@ -29,6 +29,6 @@ constinit measure_kind const rbp{"RBP",
                                  "rank-biased precision",
                                  "Moffat and Zobel, Rank-biased precision for measurement of "
                                  "retrieval effectiveness, TOIS 27(1), 2008",
-                                 value};
+                                 rbp_of};
 
 }  // namespace rulerank::eval

@@ -9,21 +9,21 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double recall_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   if (query.relevant == 0) return rules.rules().no_relevant;
   return relevant_within(query, rules, looked_at(query, k)) / static_cast<double>(query.relevant);
 }
 
-constexpr std::array<std::string_view, 1> aliases{"r"};
+constexpr std::array<std::string_view, 1> recall_aliases{"r"};
 
 }  // namespace
 
 constinit measure_kind const recall{
     "recall",
-    aliases,
+    recall_aliases,
     measure_kind::cutoff::required,
     "recall",
     "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966",
-    value};
+    recall_of};
 
 }  // namespace rulerank::eval

@@ -10,7 +10,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double reciprocal_rank_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   double sum = 0;
   for_each_group(query, looked_at(query, k), [&](tie_group const& group) {
     auto const relevant = static_cast<double>(group.relevant(rules));
@@ -27,16 +27,16 @@ double value(ranked_query const& query, conventions const& rules, std::size_t k)
   return sum;
 }
 
-constexpr std::array<std::string_view, 2> aliases{"rr", "recip_rank"};
+constexpr std::array<std::string_view, 2> reciprocal_rank_aliases{"rr", "recip_rank"};
 
 }  // namespace
 
 constinit measure_kind const reciprocal_rank{
     "MRR",
-    aliases,
+    reciprocal_rank_aliases,
     measure_kind::cutoff::optional,
     "reciprocal rank of the first relevant document",
     "Voorhees, The TREC-8 question answering track report, TREC 1999",
-    value};
+    reciprocal_rank_of};
 
 }  // namespace rulerank::eval

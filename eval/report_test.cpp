@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::eval {
+namespace rulerank::eval::report_test {
 namespace {
 
 table small() {
@@ -175,4 +175,4 @@ TEST(report, is_json) {
 }
 
 }  // namespace
-}  // namespace rulerank::eval
+}  // namespace rulerank::eval::report_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::eval {
+namespace rulerank::eval::significance_test {
 namespace {
 
 TEST(paired_t_test, of_a_worked_example) {
@@ -192,4 +192,4 @@ TEST(compare, refuses_what_cannot_be_paired) {
 }
 
 }  // namespace
-}  // namespace rulerank::eval
+}  // namespace rulerank::eval::significance_test

@@ -9,7 +9,7 @@ namespace rulerank::eval {
 
 namespace {
 
-double value(ranked_query const& query, conventions const& rules, std::size_t k) {
+double success_of(ranked_query const& query, conventions const& rules, std::size_t k) {
   double missed = 1;
   for_each_group(query, looked_at(query, k), [&](tie_group const& group) {
     auto const size = static_cast<double>(group.size());
@@ -22,16 +22,16 @@ double value(ranked_query const& query, conventions const& rules, std::size_t k)
   return 1 - missed;
 }
 
-constexpr std::array<std::string_view, 1> aliases{"hit_rate"};
+constexpr std::array<std::string_view, 1> success_aliases{"hit_rate"};
 
 }  // namespace
 
 constinit measure_kind const success{"success",
-                                     aliases,
+                                     success_aliases,
                                      measure_kind::cutoff::required,
                                      "whether a relevant document is among the first k",
                                      "Craswell, Hawking and Robertson, Effective site finding "
                                      "using link anchor information, SIGIR 2001",
-                                     value};
+                                     success_of};
 
 }  // namespace rulerank::eval

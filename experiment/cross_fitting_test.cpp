@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::experiment {
+namespace rulerank::experiment::cross_fitting_test {
 namespace {
 
 using doubles = std::vector<double>;
@@ -100,4 +100,4 @@ TEST(deal_sample, depends_on_the_seed_and_has_no_more_folds_than_queries) {
 }
 
 }  // namespace
-}  // namespace rulerank::experiment
+}  // namespace rulerank::experiment::cross_fitting_test

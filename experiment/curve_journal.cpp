@@ -4,6 +4,7 @@
 #include "core/sha256.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
+#include "experiment/checksummed_json.hpp"
 #include "experiment/curve_fold.hpp"
 
 #include <filesystem>
@@ -17,12 +18,6 @@ namespace rulerank::experiment {
 namespace {
 
 using json_text = nlohmann::ordered_json;
-
-constexpr char checksum[] = "sha256";  // of what stands before it
-
-std::string dump(json_text const& json) {
-  return json.dump(1, ' ', false, json_text::error_handler_t::replace);
-}
 
 /// A journal's line: the first digits of a checksum, the key, what was done.
 std::string journal_line(std::string const& key, std::string const& line) {
@@ -59,17 +54,12 @@ std::string to_text(curve_fold const& fold) {
                               {"system", p.system},
                               {"settings", name_of(p.settings)},
                               {"values", p.values}});
-  json[checksum] = sha256_hex(dump(json));
-  return json.dump(-1, ' ', false, json_text::error_handler_t::replace) + "\n";
+  add_checksum(json);
+  return datasets::line_of(json) + "\n";
 }
 
 curve_fold curve_fold_from(std::string_view text, std::string const& name) try {
-  json_text json = datasets::parse_ordered_json(text, name, "learning curves of a fold");
-  json_text const written =
-      json.is_object() && json.contains(checksum) ? json[checksum] : json_text(nullptr);
-  if (written.is_string()) json.erase(checksum);
-  if (written != sha256_hex(dump(json)))
-    throw error({name, 0, 0}, "damaged: these results do not have their checksum");
+  json_text const json = parse_checksummed(text, name, "learning curves of a fold");
   curve_fold fold;
   json.at("name").get_to(fold.name);
   json.at("fingerprint").get_to(fold.fingerprint);

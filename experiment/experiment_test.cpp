@@ -25,7 +25,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::experiment {
+namespace rulerank::experiment::experiment_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -682,4 +682,4 @@ TEST_F(Run, RefusesFoldsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace rulerank::experiment
+}  // namespace rulerank::experiment::experiment_test

@@ -4,6 +4,7 @@
 #include "core/machine.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "experiment/fold_result.hpp"
 
@@ -19,20 +20,20 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The version of the form of results; another one makes finished folds worthless.
-constexpr int form = 2;
+constexpr int fold_form = 2;
 
 }  // namespace
 
 std::string fingerprint_of(settings const& s, std::string const& fold,
                            std::map<std::string, std::string> const& inputs) {
   nlohmann::ordered_json json;
-  json["form"] = form;
+  json["form"] = fold_form;
   json["version"] = version;
   json["commit"] = commit();
   json["settings"] = to_json(s);
   json["fold"] = fold;
   json["inputs"] = inputs;
-  return sha256_hex(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return sha256_hex(datasets::line_of(json));
 }
 
 std::string finished_path(std::string const& out_dir, std::string const& fold) {

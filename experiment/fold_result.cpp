@@ -1,9 +1,8 @@
 #include "experiment/fold_result.hpp"
 
 #include "core/error.hpp"
-#include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
+#include "experiment/checksummed_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,29 +13,12 @@ namespace {
 
 using json_text = nlohmann::ordered_json;
 
-constexpr char checksum[] = "sha256";  // of what stands before it
-
 json_text to_json(system_result const& system) {
   json_text json;
   json["name"] = system.name;
   json["documents"] = system.documents ? json_text(*system.documents) : json_text(nullptr);
   json["values"] = system.queries.values;
   json["draws"] = system.draws;
-  return json;
-}
-
-std::string dump(json_text const& json) {
-  return json.dump(1, ' ', false, json_text::error_handler_t::replace);
-}
-
-/// The results without their checksum. Throws `error` for others than were written.
-json_text checked(std::string_view text, std::string const& name) {
-  json_text json = datasets::parse_ordered_json(text, name, "the results of a fold");
-  json_text const written =
-      json.is_object() && json.contains(checksum) ? json[checksum] : json_text(nullptr);
-  if (written.is_string()) json.erase(checksum);
-  if (written != sha256_hex(dump(json)))
-    throw error({name, 0, 0}, "damaged: these results do not have their checksum");
   return json;
 }
 
@@ -71,12 +53,12 @@ std::string to_text(fold_result const& fold) {
   for (system_result const& system : fold.systems) json["systems"].push_back(to_json(system));
   if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
   json["files"] = fold.files;
-  json[checksum] = sha256_hex(dump(json));
-  return dump(json) + "\n";
+  add_checksum(json);
+  return checksummed_text(json) + "\n";
 }
 
 fold_result fold_result_from(std::string_view text, std::string const& name) try {
-  json_text const json = checked(text, name);
+  json_text const json = parse_checksummed(text, name, "the results of a fold");
   fold_result fold;
   json.at("name").get_to(fold.name);
   json.at("fingerprint").get_to(fold.fingerprint);

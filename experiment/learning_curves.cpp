@@ -6,6 +6,7 @@
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
 #include "experiment/curve_fold.hpp"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 using json_text = nlohmann::ordered_json;
 
 /// The version of the form of results; another one makes finished folds worthless.
-constexpr int form = 3;
+constexpr int curves_form = 3;
 
 constexpr std::array<std::string_view, 3> setting_choice_names{"defaults", "cross-fitted",
                                                                "validated"};
@@ -100,7 +101,7 @@ class curves_runner {
   std::string fingerprint_of(std::string const& fold,
                              std::map<std::string, std::string> const& inputs) const {
     json_text json;
-    json["form"] = form;
+    json["form"] = curves_form;
     json["version"] = version;
     json["commit"] = commit();
     json["options"] = options_json(all_);
@@ -108,7 +109,7 @@ class curves_runner {
     json["seed"] = ctx_.seed;
     json["fold"] = fold;
     json["inputs"] = inputs;
-    return sha256_hex(json.dump(-1, ' ', false, json_text::error_handler_t::replace));
+    return sha256_hex(datasets::line_of(json));
   }
 
   /// Processes have the same options and inputs, and must have the same libraries.

@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::experiment {
+namespace rulerank::experiment::learning_curves_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -512,4 +512,4 @@ TEST(curve_options, that_make_no_sense) {
 }
 
 }  // namespace
-}  // namespace rulerank::experiment
+}  // namespace rulerank::experiment::learning_curves_test

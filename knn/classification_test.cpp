@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::classification_test {
 namespace {
 
 using numbers = std::vector<std::uint32_t>;
@@ -83,4 +83,4 @@ TEST(classification, quality_by_hand) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::classification_test

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::fusion_test {
 namespace {
 
 using datasets::run;
@@ -331,4 +331,4 @@ TEST(Fusion, Stops) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::fusion_test

@@ -12,7 +12,7 @@ namespace rulerank::l2r {
 namespace {
 
 constexpr std::size_t panel = 32;  // columns that are done before the rest is updated
-constexpr std::size_t rows_a_piece = 16;
+constexpr std::size_t cholesky_rows_a_piece = 16;
 constexpr std::size_t columns_a_pass = 8;  // that a pass over a row subtracts
 constexpr std::size_t tile = 256;          // a row's numbers that the rows of a piece take in turn
 static_assert(panel % columns_a_pass == 0);
@@ -62,7 +62,7 @@ std::vector<double> solve_positive_definite(context const& ctx, symmetric_matrix
     turned.resize((to - from) * n);
     for (std::size_t r = to; r < n; ++r)
       for (std::size_t k = from; k < to; ++k) turned[(k - from) * n + r] = a.row(r)[k];
-    parallel_for(ctx, n - to, rows_a_piece, [&](std::size_t begin, std::size_t end, int) {
+    parallel_for(ctx, n - to, cholesky_rows_a_piece, [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t c = to; c < to + end; c += tile)
         for (std::size_t r = std::max(to + begin, c); r < to + end; ++r)
           subtract_panel(a.row(r), c, std::min(c + tile, r + 1), a.row(r) + from, turned.data(), n);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<double, 4> penalties{1e-4, 1e-3, 1e-2, 1e-1};
 constexpr std::array<double, 4> smoothnesses{0.01, 0.1, 1, 10};
 constexpr double gradient_to_judge_by = 1e-6;  // what it leaves of the loss is far below its noise
-constexpr std::size_t documents_a_piece = 4096;
+constexpr std::size_t documents_a_fold_piece = 4096;
 
 /// Some whole queries of a set.
 struct part {
@@ -51,15 +51,16 @@ double mean_label(datasets::binned_dataset const& of) {
 double squared_error(context const& ctx, datasets::binned_dataset const& of,
                      std::vector<double> const& points, double mean) {
   std::vector<double> away(of.documents);
-  parallel_for(ctx, of.documents, documents_a_piece, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t d = begin; d < end; ++d) away[d] = of.labels[d] - mean;
-    for (std::size_t f = 0; f < of.feature_count(); ++f) {
-      std::uint8_t const* const codes = of.column(f);
-      double const* const of_feature = points.data() + of.item_begin[f];
-      for (std::size_t d = begin; d < end; ++d)
-        if (codes[d] != datasets::no_item) away[d] -= of_feature[codes[d]];
-    }
-  });
+  parallel_for(ctx, of.documents, documents_a_fold_piece,
+               [&](std::size_t begin, std::size_t end, int) {
+                 for (std::size_t d = begin; d < end; ++d) away[d] = of.labels[d] - mean;
+                 for (std::size_t f = 0; f < of.feature_count(); ++f) {
+                   std::uint8_t const* const codes = of.column(f);
+                   double const* const of_feature = points.data() + of.item_begin[f];
+                   for (std::size_t d = begin; d < end; ++d)
+                     if (codes[d] != datasets::no_item) away[d] -= of_feature[codes[d]];
+                 }
+               });
   double sum = 0;
   for (double const one : away) sum += one * one;
   return sum;

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::combination_test {
 namespace {
 
 using scores = std::vector<double>;
@@ -54,4 +54,4 @@ TEST(combine, edges) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::combination_test

@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::explanation_test {
 namespace {
 
 using datasets::binned_dataset;
@@ -615,4 +615,4 @@ TEST_P(golden_explanations, add_up_to_the_scores) {
 INSTANTIATE_TEST_SUITE_P(files, golden_explanations, golden_cases(), golden_name);
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::explanation_test

@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::inspection_test {
 namespace {
 
 using datasets::binned_dataset;
@@ -366,4 +366,4 @@ TEST(inspection, refuses_other_documents_and_stops) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::inspection_test

@@ -24,7 +24,7 @@ constexpr std::array<double, 7> strengths{3, 10, 30, 100, 300, 1000, 3000};
 constexpr double strength_of_one_query = 10;
 constexpr std::size_t documents_a_block = 1024;
 constexpr std::size_t rows_a_piece = 8;
-constexpr std::string_view cross_fitted = "cross-fit";
+constexpr std::string_view cross_fitted_strength = "cross-fit";
 
 /// What a document has of a feature that it does not list.
 double unlisted_value(linear_options const& options) {
@@ -271,7 +271,7 @@ void check(linear_options const& options) {
 nlohmann::ordered_json to_json(linear_options const& options) {
   nlohmann::ordered_json json;
   if (options.strength == 0)
-    json["strength"] = cross_fitted;
+    json["strength"] = cross_fitted_strength;
   else
     json["strength"] = options.strength;
   json["folds"] = options.folds;
@@ -285,7 +285,7 @@ linear_options linear_options_from(nlohmann::ordered_json const& json, std::stri
   json_fields const fields(json, name, prefix);
   linear_options options;
   if (nlohmann::ordered_json const& strength = fields.member("strength"); strength.is_string()) {
-    if (fields.word("strength") != cross_fitted)
+    if (fields.word("strength") != cross_fitted_strength)
       fields.fail("strength", "found a word, expected a number or cross-fit");
     options.strength = 0;
   } else {

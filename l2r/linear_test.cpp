@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::linear_test {
 namespace {
 
 datasets::dataset parsed(std::string const& text) {
@@ -321,4 +321,4 @@ TEST(linear, options_come_back) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::linear_test

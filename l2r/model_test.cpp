@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::model_test {
 namespace {
 
 datasets::dataset small_set() {
@@ -64,7 +64,7 @@ std::string message_of(std::string const& bytes) {
 
 TEST(model, comes_back_whole) {
   model const m = small_model();
-  testing_tools::temporary_folder const folder;
+  rulerank::testing_tools::temporary_folder const folder;
   write_model(m, folder / "m");
   model const back = read_model(folder / "m");
   ASSERT_EQ(back.members.size(), 3U);
@@ -335,4 +335,4 @@ TEST(model, numbers_that_do_not_fit_are_refused) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::model_test

@@ -14,8 +14,8 @@ namespace rulerank::l2r {
 
 namespace {
 
-constexpr std::size_t documents_a_piece = 512;  // their scores stay in the nearest cache
-constexpr std::size_t features_a_piece = 4;     // their sums do not wait for each other
+constexpr std::size_t documents_in_cache = 512;  // their scores stay in the nearest cache
+constexpr std::size_t features_a_piece = 4;      // their sums do not wait for each other
 constexpr std::size_t most_pairs = std::size_t{1} << 29;
 
 /// 2^(label - largest), of any labels.
@@ -58,7 +58,7 @@ points_objective::points_objective(std::span<datasets::query_group const> querie
   if (options.loss == card_loss::list) weigh_lists(labels);
   if (options.loss == card_loss::point) weigh_documents(labels);
   for (std::size_t q = 0; q < queries_.size(); ++q)
-    if (pieces_.empty() || queries_[q].end - queries_[pieces_.back()].begin > documents_a_piece)
+    if (pieces_.empty() || queries_[q].end - queries_[pieces_.back()].begin > documents_in_cache)
       pieces_.push_back(q);
   pieces_.push_back(queries_.size());
   for (auto* const all : {&score_, &slope_, &curve_, &moved_, &product_}) all->resize(documents_);

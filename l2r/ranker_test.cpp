@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::ranker_test {
 namespace {
 
 using datasets::binned_dataset;
@@ -902,4 +902,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::ranker_test

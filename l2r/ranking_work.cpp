@@ -25,9 +25,9 @@ double most_itemsets(std::size_t items, std::size_t size) {
 }
 
 /// One way down the tree of a document's itemsets.
-class walker {
+class work_walker {
  public:
-  explicit walker(prepared_training const& training)
+  explicit work_walker(prepared_training const& training)
       : counter_(training.index), counts_(training.index.class_count()) {}
 
   /// Adds to `tried[k]` what the walk stands for of the itemsets of k + 1 items.
@@ -79,7 +79,7 @@ std::vector<double> tried_itemsets(context const& ctx, prepared_training const& 
   std::vector<double> tried(std::min(training.table.max_itemset_size(), test.feature_count()));
   if (test.documents() == 0) return tried;
   random_engine engine(ctx.seed);
-  walker one(training);
+  work_walker one(training);
   std::vector<rules::item> items;
   for (std::uint32_t w = 0; w < walks; ++w) {
     ctx.check_stop();

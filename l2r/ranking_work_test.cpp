@@ -6,11 +6,11 @@
 #include "l2r/testing.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::ranking_work_test {
 namespace {
 
 using testing_tools::drawn_set;
@@ -70,7 +70,7 @@ TEST(ranker, refuses_rules_that_would_take_days) {
   context ctx;
   ctx.threads = 1;
   for (std::uint32_t const size : {9U, 10U, 12U}) {
-    auto const begin = std::chrono::steady_clock::now();
+    std::clock_t const begin = std::clock();  // of a processor, as what else runs does not count
     ranker const by(ctx, train, {.scoring = of_size(size)});
     try {
       by.score(ctx, test);
@@ -84,7 +84,7 @@ TEST(ranker, refuses_rules_that_would_take_days) {
                 std::string::npos)
           << message;
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+    EXPECT_LT(std::clock() - begin, 60 * CLOCKS_PER_SEC);
   }
   ranker const small(ctx, train, {.scoring = of_size(3)});
   EXPECT_NO_THROW(small.score(ctx, test));
@@ -120,11 +120,12 @@ TEST(ranker, progress_is_told_inside_a_document) {
   context ctx;
   ctx.threads = 1;
   ranker const by(ctx, train, {.scoring = of_size(8)});
-  auto last = std::chrono::steady_clock::now();
-  auto longest = last - last;
+  // Of a processor, as what else runs does not count.
+  std::clock_t last = std::clock();
+  std::clock_t longest = 0;
   std::vector<std::uint64_t> told;
   ctx.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
-    auto const now = std::chrono::steady_clock::now();
+    std::clock_t const now = std::clock();
     longest = std::max(longest, now - last);
     last = now;
     EXPECT_LE(done, total);
@@ -133,8 +134,8 @@ TEST(ranker, progress_is_told_inside_a_document) {
   };
   EXPECT_THROW(by.score(ctx, test), interrupted);
   EXPECT_TRUE(std::ranges::is_sorted(told));
-  EXPECT_LT(longest, std::chrono::seconds(5)) << "far more often on a machine with nothing to do";
+  EXPECT_LT(longest, 5 * CLOCKS_PER_SEC) << "far more often on a usual machine";
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::ranking_work_test

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::recommended_test {
 namespace {
 
 /// Queries of so many documents, with labels 0 and 1 in turn.
@@ -173,4 +173,4 @@ TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::recommended_test

@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, card_loss>, 3> loss_words{
     {{"pair", card_loss::pair}, {"list", card_loss::list}, {"point", card_loss::point}}};
 
 constexpr std::size_t documents_a_piece = 4096;
-constexpr std::string_view cross_fitted = "cross-fit";
+constexpr std::string_view cross_fitted_points = "cross-fit";
 
 /// The columns that a card and a set both have, by their positions in each.
 struct column_pair {
@@ -82,7 +82,7 @@ void check(scorecard_options const& options) {
 nlohmann::ordered_json to_json(scorecard_options const& options) {
   if (options.cross_fit)
     return {{"loss", name_of(options.loss)},
-            {"points_penalty", cross_fitted},
+            {"points_penalty", cross_fitted_points},
             {"folds", options.folds}};
   return {{"loss", name_of(options.loss)},
           {"points_penalty", options.points_penalty},
@@ -95,7 +95,7 @@ scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
   scorecard_options options;
   options.loss = fields.known("loss", card_loss_from);
   if (fields.member("points_penalty").is_string()) {
-    if (fields.word("points_penalty") != cross_fitted)
+    if (fields.word("points_penalty") != cross_fitted_points)
       fields.fail("points_penalty", "found a word, expected a number or cross-fit");
     if (fields.has("smoothness"))
       fields.fail("smoothness", "found beside points_penalty cross-fit, which chooses both");

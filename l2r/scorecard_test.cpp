@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::scorecard_test {
 namespace {
 
 constexpr card_loss all_losses[] = {card_loss::pair, card_loss::list, card_loss::point};
@@ -528,4 +528,4 @@ TEST(scorecard, options_come_back) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::scorecard_test

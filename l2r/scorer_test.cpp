@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::l2r::scorer_test {
 namespace {
 
 std::vector<std::uint64_t> bits_of(std::vector<double> const& scores) {
@@ -232,7 +232,7 @@ TEST(scorer, scores_do_not_depend_on_processes) {
   binned_lists const lists{test.queries, {&items}};
   scored const of_items = score_once(one, first, {}, lists);
   for (int const processes : {2, 3, 7})  // once more than queries
-    testing_tools::run_processes(processes, [&](process_group const& group) {
+    rulerank::testing_tools::run_processes(processes, [&](process_group const& group) {
       context ctx;
       ctx.processes = &group;
       EXPECT_EQ(bits_of(all.score(ctx, test).scores), expected);
@@ -312,4 +312,4 @@ TEST(scorer, what_is_refused) {
 }
 
 }  // namespace
-}  // namespace rulerank::l2r
+}  // namespace rulerank::l2r::scorer_test

@@ -21,7 +21,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-namespace rulerank::peers {
+namespace rulerank::peers::peers_test {
 namespace {
 
 context with_threads(int n) {
@@ -577,4 +577,4 @@ TEST(xgboost, says_its_version_and_its_errors) {
 }
 
 }  // namespace
-}  // namespace rulerank::peers
+}  // namespace rulerank::peers::peers_test

@@ -27,18 +27,14 @@ constexpr std::array<std::string_view, 15> work{
 constexpr std::array<std::string_view, 4> resources{"threads", "devices", "device",
                                                     "instruction_set"};
 
-std::string plain(json const& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 template <std::size_t N>
 std::string words(json const& line, std::array<std::string_view, N> const& keys) {
   std::string text;
   for (std::string_view const key : keys)
     if (auto const at = line.find(key); at != line.end() && at->is_primitive())
-      text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
-                          at->is_string() ? std::string() : std::string(key) + " ", plain(*at));
+      text +=
+          fmt::format("{}{}{}", text.empty() ? "" : ", ",
+                      at->is_string() ? std::string() : std::string(key) + " ", plain_text(*at));
   return text;
 }
 

@@ -1,21 +1,22 @@
 #include "report/contents.hpp"
 
+#include "datasets/json_text.hpp"
 #include "report/sections.hpp"
 
 #include <fmt/format.h>
 
 namespace rulerank::report {
 
-namespace {
-
-std::string plain(json const& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+std::string plain_text(json const& value) {
+  return value.is_string() ? value.get<std::string>() : datasets::line_of(value);
 }
+
+namespace {
 
 std::string command_of(json const& words) {
   std::string line;
-  for (json const& word : words) line += fmt::format("{}{}", line.empty() ? "" : " ", plain(word));
+  for (json const& word : words)
+    line += fmt::format("{}{}", line.empty() ? "" : " ", plain_text(word));
   return line;
 }
 
@@ -41,7 +42,7 @@ void add_manifest(std::string const& name, json const& manifest, blocks& to) {
       for (json const& input : value) {
         if (input.is_object())
           inputs.rows.push_back(
-              {plain(input.value("path", json())), plain(input.value("sha256", json()))});
+              {plain_text(input.value("path", json())), plain_text(input.value("sha256", json()))});
       }
     else if (key == "seconds" && value.is_object())
       for (auto const& [stage, seconds] : value.items()) {
@@ -50,9 +51,9 @@ void add_manifest(std::string const& name, json const& manifest, blocks& to) {
       }
     else if (value.is_object())
       for (auto const& [part, of] : value.items())
-        fields.rows.push_back({fmt::format("{}: {}", key, part), plain(of)});
+        fields.rows.push_back({fmt::format("{}: {}", key, part), plain_text(of)});
     else
-      fields.rows.push_back({key, plain(value)});
+      fields.rows.push_back({key, plain_text(value)});
   }
   to.push_back({std::move(fields)});
   to.push_back({std::move(stages)});

@@ -1,3 +1,4 @@
+#include "datasets/json_text.hpp"
 #include "report/escape.hpp"
 #include "report/rule_source.hpp"
 #include "report/sections.hpp"
@@ -344,7 +345,7 @@ json documents_data(validation_group const& group, std::vector<query_place> cons
   for (std::size_t const i : order) {
     json const one = documents_of(group, places[i]);
     if (one.is_null()) continue;
-    bytes += one.dump(-1, ' ', false, json::error_handler_t::replace).size();
+    bytes += datasets::line_of(one).size();
     if (bytes > document_bytes) break;
     data[std::to_string(i)] = one;
   }

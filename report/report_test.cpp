@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::report {
+namespace rulerank::report::report_test {
 namespace {
 
 std::string const evil =
@@ -210,4 +210,4 @@ TEST(svg, a_line_goes_through_its_points) {
 }
 
 }  // namespace
-}  // namespace rulerank::report
+}  // namespace rulerank::report::report_test

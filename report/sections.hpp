@@ -10,6 +10,9 @@ namespace rulerank::report {
 
 using blocks = std::vector<block>;
 
+/// A string without quotes, any other value as JSON.
+std::string plain_text(json const& value);
+
 /// Means with significance marks, comparisons, NDCG by rank.
 void add_summary(context const& ctx, validation_group const& group, blocks& to);
 /// Queries won and lost against the baseline, their documents, and the rules that moved them.

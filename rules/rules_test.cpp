@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::rules_test {
 namespace {
 
 TEST(combinadic, gives_every_combination_once_and_back) {
@@ -264,4 +264,4 @@ TEST(growing_index, walks_every_itemset_once) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::rules_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::validity_math_test {
 namespace {
 
 TEST(validity_math, counts_what_two_counts_of_all_rules_differ_by) {
@@ -51,4 +51,4 @@ TEST(validity_math, a_document_of_another_class_makes_a_rule_invalid) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::validity_math_test

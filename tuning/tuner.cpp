@@ -444,7 +444,7 @@ std::string tuner::state(std::string const& fingerprint) const {
     json["trials"].push_back(
         {{"candidate", to_json(candidates_[c])}, {"values", std::move(values)}});
   }
-  return json.dump(-1, ' ', false, json_text::error_handler_t::replace) + "\n";
+  return datasets::line_of(json) + "\n";
 }
 
 std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,

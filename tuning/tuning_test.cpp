@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::tuning {
+namespace rulerank::tuning::tuning_test {
 namespace {
 
 using testing_tools::temporary_folder;
@@ -919,4 +919,4 @@ TEST(SettingsFile, RoundTripAndRefusal) {
 }
 
 }  // namespace
-}  // namespace rulerank::tuning
+}  // namespace rulerank::tuning::tuning_test

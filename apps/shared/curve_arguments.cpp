@@ -17,7 +17,7 @@
 namespace rulerank::apps {
 namespace {
 
-constexpr char group[] = "Learning curves";
+constexpr char curves_group[] = "Learning curves";
 
 std::vector<std::string> strings(std::vector<std::string_view> const& words) {
   return {words.begin(), words.end()};
@@ -60,21 +60,21 @@ void curve_arguments::add_to(CLI::App& verb) {
                                            fmt::join(experiment::curve_systems(), ", "))),
                strings(experiment::curve_systems()), true)
       ->type_name("A,...")
-      ->group(group);
+      ->group(curves_group);
   verb.add_option("--budgets", budgets_, "Shares of the labels of a training part")
       ->type_name("P%,...")
       ->capture_default_str()
-      ->group(group);
+      ->group(curves_group);
   expect_words(verb, verb.add_option("--ways", ways_, "How the documents of a share are chosen"),
                strings(experiment::curve_ways()), true)
       ->type_name("A,...")
       ->capture_default_str()
-      ->group(group);
+      ->group(curves_group);
   path_option(verb, "--lightgbm", lightgbm_,
               "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
               "installed one has it")
       ->type_name("PATH")
-      ->group(group);
+      ->group(curves_group);
 }
 
 void curve_arguments::expect_none() const {

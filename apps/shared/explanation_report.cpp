@@ -144,7 +144,7 @@ void add_items(page& to, l2r::moving_items const& of, std::size_t top,
 }
 
 /// The value that a document's line lists for a feature: a number, or null.
-ordered_json value_of(explained_document const& document, std::uint32_t feature) {
+ordered_json feature_value_of(explained_document const& document, std::uint32_t feature) {
   for (datasets::feature_value const& v : document.query.document(document.d))
     if (v.feature == feature && !std::isnan(v.value)) return v.value;
   return nullptr;
@@ -203,7 +203,7 @@ ordered_json document_json(explained_document const& document, l2r::explanation 
                               {"weight", exact_json(l.weight, why.denominator)}});
   json["values"] = ordered_json::object();
   for (datasets::item_range const& range : words.ranges)  // a feature's follow each other
-    json["values"][fmt::format("{}", range.feature)] = value_of(document, range.feature);
+    json["values"][fmt::format("{}", range.feature)] = feature_value_of(document, range.feature);
   return json;
 }
 

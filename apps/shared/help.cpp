@@ -16,7 +16,7 @@ namespace rulerank::apps {
 
 namespace {
 
-std::string value_of(CLI::Option const& option) {
+std::string value_words_of(CLI::Option const& option) {
   if (option.get_type_size() == 0) return {};
   std::string value = option.get_type_name();
   if (!option.get_default_str().empty()) value += "=" + option.get_default_str();
@@ -24,7 +24,7 @@ std::string value_of(CLI::Option const& option) {
   return value;
 }
 
-std::string names_of(std::set<CLI::Option*> const& options) {
+std::string option_names_of(std::set<CLI::Option*> const& options) {
   std::vector<std::string> names;
   for (CLI::Option const* option : options) names.push_back(option->get_name());
   std::ranges::sort(names);
@@ -35,14 +35,14 @@ option_words words_of(CLI::Option const& option) {
   std::vector<std::string> names;
   for (std::string const& name : option.get_snames()) names.push_back("-" + name);
   for (std::string const& name : option.get_lnames()) names.push_back("--" + name);
-  option_words words{fmt::format("{}", fmt::join(names, ", ")), value_of(option),
+  option_words words{fmt::format("{}", fmt::join(names, ", ")), value_words_of(option),
                      option.get_description()};
   if (option.get_positional()) words.names = option.get_name(true);
   if (option.get_required()) words.what = "Required. " + words.what;
   if (auto const needed = option.get_needs(); !needed.empty())
-    words.what += "; needs " + names_of(needed);
+    words.what += "; needs " + option_names_of(needed);
   if (auto const others = option.get_excludes(); !others.empty())
-    words.what += "; not with " + names_of(others);
+    words.what += "; not with " + option_names_of(others);
   return words;
 }
 

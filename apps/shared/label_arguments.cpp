@@ -11,8 +11,8 @@ namespace rulerank::apps {
 
 namespace {
 
-constexpr std::string_view file_prefix = "file:";
-constexpr char const* group = "Labels";
+constexpr std::string_view oracle_file_prefix = "file:";
+constexpr char const* labels_group = "Labels";
 
 }  // namespace
 
@@ -24,26 +24,27 @@ void label_arguments::add_to(CLI::App& verb) {
               {"file", "ask", "file:"})
       ->type_name("file|ask|file:P")
       ->capture_default_str()
-      ->group(group);
+      ->group(labels_group);
   path_option(
       verb, "--pending", pending,
       "Write the documents that want labels to this table (.csv: between commas, else tabs), and "
       "end with exit code 5")
       ->type_name("OUT.csv|tsv")
-      ->group(group);
+      ->group(labels_group);
   number_option(verb, "--batch", batch,
                 "Documents in --pending: the next ones, partly guessed; 0: "
                 "those that are chosen whatever the labels are")
-      ->group(group);
+      ->group(labels_group);
   path_option(verb, "--resume", resume,
               "Keep every answer in this file, and go on where it ends; ask needs it")
       ->type_name("STATE")
-      ->group(group);
+      ->group(labels_group);
   view.add_to(verb);
 }
 
 std::string label_arguments::labels_file() const {
-  return oracle.starts_with(file_prefix) ? oracle.substr(file_prefix.size()) : std::string();
+  return oracle.starts_with(oracle_file_prefix) ? oracle.substr(oracle_file_prefix.size())
+                                                : std::string();
 }
 
 bool label_arguments::asks() const {
@@ -51,8 +52,9 @@ bool label_arguments::asks() const {
 }
 
 void label_arguments::check(std::string const& train) const {
-  if (oracle == file_prefix) throw usage_error("--oracle: the path is empty, expected file:P");
-  if (oracle != "file" && oracle != "ask" && !oracle.starts_with(file_prefix))
+  if (oracle == oracle_file_prefix)
+    throw usage_error("--oracle: the path is empty, expected file:P");
+  if (oracle != "file" && oracle != "ask" && !oracle.starts_with(oracle_file_prefix))
     throw usage_error(fmt::format("--oracle: found '{}', expected file, ask or file:P", oracle));
   if (oracle == "ask") {
     if (resume.empty())

@@ -4,10 +4,10 @@
 #include "core/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstddef>
 #include <memory>
-#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -141,6 +141,18 @@ std::string behind(CLI::App const& program, CLI::App const& verb) {
   return full_name(verb).substr(full_name(program).size());
 }
 
+/// CLI11's message in three: before, between and behind two texts; all empty where it has not both
+/// in this order.
+std::array<std::string_view, 3> around(std::string_view message, std::string_view first,
+                                       std::string_view second) {
+  std::size_t const end = message.rfind(second);
+  std::size_t const begin = end == message.npos ? end : message.rfind(first, end);
+  if (begin == message.npos || begin + first.size() > end) return {};
+  return {message.substr(0, begin),
+          message.substr(begin + first.size(), end - begin - first.size()),
+          message.substr(end + second.size())};
+}
+
 }  // namespace
 
 void expect_known_words(CLI::App const& program) {
@@ -168,19 +180,20 @@ void expect_known_words(CLI::App const& program) {
 
 std::string words_of(CLI::ParseError const& wrong) {
   std::string const text = wrong.what();
-  static std::regex const too_many("(.+): At Most (\\d+) required but received (\\d+)");
-  static std::regex const too_few("(.+): At Least (\\d+) required but received (\\d+)");
-  static std::regex const missing("(.+): (\\d+) required (.*) missing");
-  std::smatch part;
-  if (std::regex_match(text, part, too_many))
-    return fmt::format("{}: given {} times, expected {}", part.str(1), part.str(3),
-                       part.str(2) == "1" ? "once" : part.str(2) + " times at most");
-  if (std::regex_match(text, part, too_few))
-    return fmt::format("{}: found {} values, expected {} or more", part.str(1), part.str(3),
-                       part.str(2));
-  if (std::regex_match(text, part, missing))
-    return fmt::format("{}: found nothing behind it, expected {}", part.str(1),
-                       part.str(3).empty() ? "a value" : part.str(3));
+  if (auto const [option, most, found] = around(text, ": At Most ", " required but received ");
+      !option.empty())
+    return fmt::format("{}: given {} times, expected {}", option, found,
+                       most == "1" ? "once" : fmt::format("{} times at most", most));
+  if (auto const [option, least, found] = around(text, ": At Least ", " required but received ");
+      !option.empty())
+    return fmt::format("{}: found {} values, expected {} or more", option, found, least);
+  constexpr std::string_view missing = " missing";
+  if (auto const [option, count, type] = around(text, ": ", " required ");
+      !option.empty() && type.ends_with(missing)) {
+    std::string_view const expected = type.substr(0, type.size() - missing.size());
+    return fmt::format("{}: found nothing behind it, expected {}", option,
+                       expected.empty() ? "a value" : expected);
+  }
   return text;
 }
 

@@ -14,8 +14,8 @@ namespace rulerank::apps {
 
 namespace {
 
-constexpr std::string_view file_prefix = "file:";
-constexpr char const* group = "Sampling";
+constexpr std::string_view order_file_prefix = "file:";
+constexpr char const* sampling_group = "Sampling";
 
 }  // namespace
 
@@ -26,34 +26,34 @@ void sampler_arguments::add_partitioning_to(CLI::App& verb) {
               {"auto"})
       ->type_name("auto|Q")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   offer_words(verb,
               verb.add_option("--feature-order", feature_order,
                               "Order in which features are dealt into partitions"),
               {"chi2", "label", "none", "file:"})
       ->type_name("chi2|label|none|file:P")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
 }
 
 void sampler_arguments::add_to(CLI::App& verb) {
-  number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64})->group(group);
+  number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64})->group(sampling_group);
   add_partitioning_to(verb);
   number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least")
-      ->group(group);
+      ->group(sampling_group);
   number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
                 {0.0, 1.0})
-      ->group(group);
+      ->group(sampling_group);
   number_option(verb, "--max-documents", max_documents, "Documents to choose at most; 0: no budget")
-      ->group(group);
-  engine_option(verb, "--engine", engine, al::engines())->group(group);
+      ->group(sampling_group);
+  engine_option(verb, "--engine", engine, al::engines())->group(sampling_group);
 }
 
 sampler_arguments::order_choice sampler_arguments::order() const {
-  if (feature_order == file_prefix)
+  if (feature_order == order_file_prefix)
     throw usage_error("--feature-order: the path is empty, expected file:P");
-  if (feature_order.starts_with(file_prefix))
-    return {datasets::feature_order::file, feature_order.substr(file_prefix.size())};
+  if (feature_order.starts_with(order_file_prefix))
+    return {datasets::feature_order::file, feature_order.substr(order_file_prefix.size())};
   return {datasets::feature_order_from(feature_order), {}};
 }
 

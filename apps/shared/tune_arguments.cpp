@@ -14,7 +14,7 @@ namespace rulerank::apps {
 
 namespace {
 
-constexpr char const* group = "Tuning";
+constexpr char const* tuning_group = "Tuning";
 
 template <class Value>
 std::vector<Value> numbers_from(std::string_view option, std::string const& list) {
@@ -32,7 +32,7 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
     return verb.add_option(name, list, says)
         ->type_name("A,...")
         ->capture_default_str()
-        ->group(group);
+        ->group(tuning_group);
   };
   expect_words(
       verb,
@@ -52,33 +52,33 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
                 "of the others; 0: by the validation queries alone",
                 {0, 1000})
       ->type_name("K")
-      ->group(group);
+      ->group(tuning_group);
   number_option(verb, "--combine", members,
                 "How many of the best rank together: by the mean of their scores, "
                 "each standardized within the query",
                 {1, 1000})
-      ->group(group);
+      ->group(tuning_group);
   word_option(verb, "--search", search, {"grid", "halving"},
               "grid: every candidate on all queries; halving: on a share of them, "
               "the best again on more")
-      ->group(group);
+      ->group(tuning_group);
   number_option(verb, "--rungs", rungs, "Of halving; the last one has all queries", {1, 20})
       ->type_name("K")
-      ->group(group);
+      ->group(tuning_group);
   number_option(verb, "--keep", keep,
                 "Of halving: one candidate in N goes on, on N times the queries", {2, 1000})
-      ->group(group);
+      ->group(tuning_group);
   verb.add_option("--budget", budget,
                   "Trials at most, such as 200, or seconds, such as 60s; what "
                   "is compared with in the end comes on top")
       ->type_name("N|Ns|none")
       ->capture_default_str()
-      ->group(group);
+      ->group(tuning_group);
 }
 
 void tune_arguments::add_kinds_to(CLI::App& verb) {
   auto const add_list = [&](char const* name, std::string& list, char const* what) {
-    return verb.add_option(name, list, what)->type_name("A,...")->group(group);
+    return verb.add_option(name, list, what)->type_name("A,...")->group(tuning_group);
   };
   auto const shown = [](CLI::Option* option) { return option->capture_default_str(); };
   expect_words(verb,
@@ -106,7 +106,7 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
 
 void tune_arguments::expect_none() const {
   for (CLI::Option const* option : verb_->get_options())
-    if (option->get_group() == group && option->count() > 0)
+    if (option->get_group() == tuning_group && option->count() > 0)
       throw usage_error(fmt::format("{} is for --tune, expected both", option->get_name()));
 }
 

@@ -13,9 +13,9 @@ namespace rulerank::apps {
 
 namespace {
 
-constexpr char const* group = "What labellers see";
+constexpr char const* view_group = "What labellers see";
 
-constexpr std::pair<char const*, datasets::text_format> formats[] = {
+constexpr std::pair<char const*, datasets::text_format> shown_formats[] = {
     {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
     {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
     {"cranfield", datasets::text_format::cranfield}, {"trec", datasets::text_format::trec}};
@@ -25,35 +25,36 @@ constexpr std::pair<char const*, datasets::text_format> formats[] = {
 void view_arguments::add_to(CLI::App& verb) {
   path_option(verb, "--show", show, "The documents' texts, a collection as `search text` reads it")
       ->type_name("DOCS")
-      ->group(group);
+      ->group(view_group);
   path_option(verb, "--topics", topics, "The queries' texts, whose ids are the qids")
       ->type_name("TOPICS")
-      ->group(group);
+      ->group(view_group);
   std::vector<std::string> words;
-  for (auto const& known : formats) words.emplace_back(known.first);
-  word_option(verb, "--show-format", format, words, "Form of --show")->group(group);
-  verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too")->group(group);
+  for (auto const& known : shown_formats) words.emplace_back(known.first);
+  word_option(verb, "--show-format", format, words, "Form of --show")->group(view_group);
+  verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too")
+      ->group(view_group);
   // CLI11 would count into an optional bool, and so set it where the flag is not given.
   verb.add_flag_function(
           "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
           "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; topics too; "
           "default: as the pool was made")
-      ->group(group);
+      ->group(view_group);
   verb.add_flag("--other-texts", other_texts,
                 "Show texts though they are not those that the pool was made of")
-      ->group(group);
+      ->group(view_group);
   std::vector<std::string> stemmers = knn::stemmers();
   stemmers.insert(stemmers.begin(), "none");
   word_option(verb, "--stemmer", stemmer, stemmers, "Which words are marked as the query's")
       ->type_name("NAME")
-      ->group(group);
+      ->group(view_group);
   path_option(verb, "--names", names, "Lines of a feature's number and its name")
       ->type_name("FILE")
-      ->group(group);
+      ->group(view_group);
   number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000})
-      ->group(group);
+      ->group(view_group);
   number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown")
-      ->group(group);
+      ->group(view_group);
 }
 
 void view_arguments::check() const {
@@ -78,7 +79,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
     annotation::text_sources sources;
     sources.documents = owner.input(arguments.show);
     sources.topics = owner.input(arguments.topics);
-    sources.format = std::ranges::find(formats, arguments.format, [](auto const& f) {
+    sources.format = std::ranges::find(shown_formats, arguments.format, [](auto const& f) {
                        return std::string(f.first);
                      })->second;
     sources.words.stemmer = arguments.stemmer;

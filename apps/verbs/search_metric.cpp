@@ -38,7 +38,7 @@ constexpr std::size_t fewest_together = 256;
 constexpr std::size_t most_together = 4096;
 constexpr std::size_t neighbours_on_the_cpu = std::size_t{1} << 22;
 /// Of a thread; fewer vectors at a time would each take longer to compare with all.
-constexpr std::size_t least_share = 32;
+constexpr std::size_t least_metric_share = 32;
 /// On GPUs so many, and neighbours of all together.
 constexpr std::size_t queries_together_on_gpus = std::size_t{1} << 16;
 constexpr std::size_t neighbours_together = std::size_t{1} << 25;
@@ -412,7 +412,8 @@ void search_batches(session& owner, search_metric_arguments const& arguments,
                     neighbour_files& out) {
   auto const timer = owner.stage("search");
   cluster::communicator const& ranks = owner.ranks();
-  std::size_t const least = least_share * static_cast<std::size_t>(owner.ctx().thread_count());
+  std::size_t const least =
+      least_metric_share * static_cast<std::size_t>(owner.ctx().thread_count());
   std::size_t const in_turn = by.are_dealt ? static_cast<std::size_t>(ranks.size()) : 1;
   std::size_t together = arguments.radius ? fewest_together : queries_together(k);
   for (std::size_t first = 0, count = 0; first < queries; first += count) {

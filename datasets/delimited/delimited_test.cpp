@@ -22,7 +22,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::delimited_test {
 namespace {
 
 using namespace std::string_literals;
@@ -656,4 +656,4 @@ TEST(renumbered, goes_by_names) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::delimited_test

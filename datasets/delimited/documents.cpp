@@ -97,7 +97,7 @@ class document_records {
   static std::string check_id(cell const& now, char const* what) {
     if (now.text.empty()) return fmt::format("no {}, expected one", what);
     if (is_run_column(now.text)) return {};
-    return fmt::format("{} {}, expected one word", what, quoted(now.text));
+    return fmt::format("{} {}, expected one word", what, datasets::quoted(now.text));
   }
 
   /// The cell's text as a view that lasts.

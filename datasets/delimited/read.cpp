@@ -31,7 +31,7 @@ void expect_records(std::string_view text, std::string const& name) {
   if (text.find_first_not_of(" \t\r\n") == text.npos) throw error({name, 1, 1}, no_records);
 }
 
-dataset form_of(delimited_layout const& layout) {
+dataset layout_form(delimited_layout const& layout) {
   dataset form;
   form.names = layout.names;
   form.delimiter = layout.delimiter;
@@ -57,7 +57,7 @@ dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source c
   remove_byte_order_mark(bytes);
   ctx.report("read", 0, bytes.size());
   delimited_layout const layout = read_layout(bytes, delimiter, name, options, columns);
-  dataset data = form_of(layout);
+  dataset data = layout_form(layout);
   data.name = std::move(name);
   data.text = std::move(text);
   bytes.remove_prefix(layout.size);

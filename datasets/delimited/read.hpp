@@ -17,7 +17,7 @@ namespace rulerank::datasets {
 /// Throws `error` for a text without records, of that name in messages.
 void expect_records(std::string_view text, std::string const& name);
 /// What is said of all documents of a text with that header.
-dataset form_of(delimited_layout const& layout);
+dataset layout_form(delimited_layout const& layout);
 /// How the records behind the header are read.
 chunk_parser parser_of(delimited_layout layout, read_options const& options);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char quote = '"';
 
-bool is_blank(char c) {
+bool is_blank_of_cell(char c) {
   return c == ' ' || c == '\t';
 }
 
@@ -75,7 +75,7 @@ std::size_t record_reader::read_quoted(std::string_view text, std::size_t begin,
   if (!is_line_end(text, at) && text[at] != delimiter_)
     throw line_fault{at, fmt::format("{} behind a quote, expected {} or the line's end (a quote in "
                                      "a cell stands doubled)",
-                                     quoted(text.substr(at, 1)),
+                                     datasets::quoted(text.substr(at, 1)),
                                      delimiter_ == '\t'  ? "a tab"
                                      : delimiter_ == ',' ? "a comma"
                                                          : "a semicolon")};
@@ -94,8 +94,8 @@ std::size_t record_reader::read_plain(std::string_view text, std::size_t begin, 
   }
   std::size_t first = begin;
   std::size_t last = at;
-  while (first < last && is_blank(text[first])) ++first;
-  while (first < last && is_blank(text[last - 1])) --last;
+  while (first < last && is_blank_of_cell(text[first])) ++first;
+  while (first < last && is_blank_of_cell(text[last - 1])) --last;
   out.cells.push_back({text.substr(first, last - first), first, false});
   return at;
 }
@@ -156,9 +156,9 @@ void append_quoted(std::string_view text, std::string& to) {
 }  // namespace
 
 void append_cell(std::string_view text, char delimiter, std::string& to) {
-  bool const needs_quotes = text.find_first_of("\"\r\n") != text.npos ||
-                            text.find(delimiter) != text.npos ||
-                            (!text.empty() && (is_blank(text.front()) || is_blank(text.back())));
+  bool const needs_quotes =
+      text.find_first_of("\"\r\n") != text.npos || text.find(delimiter) != text.npos ||
+      (!text.empty() && (is_blank_of_cell(text.front()) || is_blank_of_cell(text.back())));
   if (needs_quotes)
     append_quoted(text, to);
   else

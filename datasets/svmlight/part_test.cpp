@@ -18,7 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::part_test {
 namespace {
 
 /// The parts of a file that so many processes read, in their order.
@@ -295,4 +295,4 @@ TEST_F(Part, NothingWhereThereIsAFault) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::part_test

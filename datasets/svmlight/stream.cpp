@@ -191,7 +191,7 @@ void take_records(whole_lines& in, query_collector& queries, std::string const& 
   if (header_size > 0) header_size += told;
   std::string const header(in.text().substr(0, header_size == 0 ? in.text().npos : header_size));
   delimited_layout const layout = read_layout(header, delimiter, name, options);
-  dataset form = form_of(layout);
+  dataset form = layout_form(layout);
   queries.begin(parser_of(layout, options).parse, std::move(form), layout.feeds);
   in.drop(header.size());
   ends = {};

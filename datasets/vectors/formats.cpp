@@ -13,7 +13,7 @@ namespace rulerank::datasets {
 namespace {
 
 /// In the order of the enum.
-constexpr std::array<named_vectors_format, 10> known{{
+constexpr std::array<named_vectors_format, 10> known_formats{{
     {vectors_format::automatic, "auto"},
     {vectors_format::npy, "npy"},
     {vectors_format::fvecs, "fvecs"},
@@ -51,10 +51,10 @@ bool is_mnist_name(std::string_view name) {
 }  // namespace
 
 std::span<named_vectors_format const> vectors_formats() {
-  return known;
+  return known_formats;
 }
 std::string_view name_of(vectors_format which) {
-  return known[static_cast<std::size_t>(which)].name;
+  return known_formats[static_cast<std::size_t>(which)].name;
 }
 
 std::string spelled(number_form form) {
@@ -103,7 +103,7 @@ vectors_format named_format(std::string const& path, bool read) {
       name.resize(name.size() - end.size());
       break;
     }
-  for (named_vectors_format const& one : known) {
+  for (named_vectors_format const& one : known_formats) {
     bool const ends = name.size() > one.name.size() && name.ends_with(one.name) &&
                       name[name.size() - one.name.size() - 1] == '.';
     if (ends && one.which != vectors_format::automatic) return one.which;
@@ -123,7 +123,7 @@ vectors_format format_of_name(std::string const& path, bool read) {
   auto const named = named_format(path, read);
   if (named != vectors_format::automatic) return named;
   std::string names;
-  for (named_vectors_format const& one : known)
+  for (named_vectors_format const& one : known_formats)
     if (one.which != vectors_format::automatic)
       fmt::format_to(std::back_inserter(names), "{}.{}", names.empty() ? "" : ", ", one.name);
   throw usage_error(

@@ -15,7 +15,7 @@ namespace rulerank::datasets {
 
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 
 struct npy_entries {
   std::optional<std::string> descr;
@@ -45,7 +45,8 @@ class header_parser {
     throw error(
         {name_, 0, 0},
         fmt::format("found {} at byte {} of the header, expected {}",
-                    at_ < header_.size() ? quoted(header_.substr(at_)) : "the end", at_, expected));
+                    at_ < header_.size() ? datasets::quoted(header_.substr(at_)) : "the end", at_,
+                    expected));
   }
 
   void pass_blanks() {
@@ -137,7 +138,7 @@ class header_parser {
   std::size_t at_ = 0;
 };
 
-[[noreturn]] void fail(std::string const& name, std::string const& what) {
+[[noreturn]] void fail_file(std::string const& name, std::string const& what) {
   throw error({name, 0, 0}, what);
 }
 
@@ -149,26 +150,30 @@ struct npy_frame {
 
 npy_frame read_frame(std::string_view bytes, std::string const& name) {
   if (bytes.starts_with("PK"))
-    fail(name, "found an archive (.npz), expected one array, as numpy.save writes it");
-  if (!bytes.starts_with(magic))
-    fail(name, fmt::format("found {}, expected a .npy file, which begins with \"\\x93NUMPY\"",
-                           bytes.empty() ? "no bytes" : quoted(bytes.substr(0, magic.size()))));
+    fail_file(name, "found an archive (.npz), expected one array, as numpy.save writes it");
+  if (!bytes.starts_with(npy_magic))
+    fail_file(name,
+              fmt::format("found {}, expected a .npy file, which begins with \"\\x93NUMPY\"",
+                          bytes.empty() ? "no bytes"
+                                        : datasets::quoted(bytes.substr(0, npy_magic.size()))));
   auto const byte = [&](std::size_t i) {
     return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
   };
-  std::size_t const version_end = magic.size() + 2;
-  if (bytes.size() < version_end) fail(name, "ends in the header, expected the format's version");
-  std::size_t const major = byte(magic.size());
-  std::size_t const minor = byte(magic.size() + 1);
+  std::size_t const version_end = npy_magic.size() + 2;
+  if (bytes.size() < version_end)
+    fail_file(name, "ends in the header, expected the format's version");
+  std::size_t const major = byte(npy_magic.size());
+  std::size_t const minor = byte(npy_magic.size() + 1);
   if (major < 1 || major > 3 || minor != 0)
-    fail(name, fmt::format("found version {}.{} of .npy, expected 1.0, 2.0 or 3.0", major, minor));
+    fail_file(name,
+              fmt::format("found version {}.{} of .npy, expected 1.0, 2.0 or 3.0", major, minor));
   std::size_t const begin = version_end + (major == 1 ? 2 : 4);
-  if (bytes.size() < begin) fail(name, "ends in the header, expected its length");
+  if (bytes.size() < begin) fail_file(name, "ends in the header, expected its length");
   std::size_t length = 0;
   for (std::size_t i = begin; i > version_end; --i) length = length << 8 | byte(i - 1);
   if (length > bytes.size() - begin)
-    fail(name, fmt::format("found {} behind the header's length, expected a header of {}",
-                           counted(bytes.size() - begin, "byte"), length));
+    fail_file(name, fmt::format("found {} behind the header's length, expected a header of {}",
+                                counted(bytes.size() - begin, "byte"), length));
   return {bytes.substr(begin, length), begin + length};
 }
 
@@ -176,7 +181,8 @@ constexpr std::string_view types = "<f2, <f4, <f8, |i1, |u1 or <i4";
 
 number_form parse_descr(std::string const& descr, std::string const& name) {
   auto const refuse = [&](std::string_view found) {
-    fail(name, fmt::format("found {} ({}), expected {}", found, quoted(descr), types));
+    fail_file(name,
+              fmt::format("found {} ({}), expected {}", found, datasets::quoted(descr), types));
   };
   std::string_view word = descr;
   char const order = word.empty() ? ' ' : word.front();
@@ -199,7 +205,7 @@ vectors_layout npy_layout(std::string_view bytes, std::string const& name) {
   npy_frame const frame = read_frame(bytes, name);
   npy_entries const entries = header_parser(frame.header, name).parse();
   auto const expect_entry = [&](bool there, char const* key) {
-    if (!there) fail(name, fmt::format("the header has no '{}', expected one", key));
+    if (!there) fail_file(name, fmt::format("the header has no '{}', expected one", key));
   };
   expect_entry(entries.descr.has_value(), "descr");
   expect_entry(entries.fortran_order.has_value(), "fortran_order");
@@ -207,12 +213,12 @@ vectors_layout npy_layout(std::string_view bytes, std::string const& name) {
   number_form const form = parse_descr(*entries.descr, name);
   std::vector<std::uint64_t> const& shape = *entries.shape;
   if (shape.size() != 1 && shape.size() != 2)
-    fail(name, fmt::format("found an array of {}, expected 2: rows and their values",
-                           counted(shape.size(), "dimension")));
+    fail_file(name, fmt::format("found an array of {}, expected 2: rows and their values",
+                                counted(shape.size(), "dimension")));
   if (*entries.fortran_order)
-    fail(name,
-         "found columns behind each other (fortran_order is True), expected rows: "
-         "numpy.ascontiguousarray makes them");
+    fail_file(name,
+              "found columns behind each other (fortran_order is True), expected rows: "
+              "numpy.ascontiguousarray makes them");
   vectors_layout layout = layout_without_gaps(form, shape[0], shape.size() == 2 ? shape[1] : 1,
                                               frame.end, bytes.size(), name);
   layout.listed = shape.size() == 1;

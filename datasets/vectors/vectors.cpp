@@ -12,7 +12,7 @@ namespace rulerank::datasets {
 namespace {
 
 /// In the order of the enum.
-constexpr std::array<named_element, 7> known{{
+constexpr std::array<named_element, 7> known_elements{{
     {element::float32, "f32", 4},
     {element::float16, "f16", 2},
     {element::bfloat16, "bf16", 2},
@@ -25,13 +25,13 @@ constexpr std::array<named_element, 7> known{{
 }  // namespace
 
 std::span<named_element const> elements() {
-  return known;
+  return known_elements;
 }
 std::string_view name_of(element which) {
-  return known[static_cast<std::size_t>(which)].name;
+  return known_elements[static_cast<std::size_t>(which)].name;
 }
 std::size_t bytes_of(element which) {
-  return known[static_cast<std::size_t>(which)].bytes;
+  return known_elements[static_cast<std::size_t>(which)].bytes;
 }
 
 vectors::vectors(element type, void const* data, std::size_t rows, std::size_t dimensions,

@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets {
+namespace rulerank::datasets::vectors_test {
 namespace {
 
 using namespace rulerank::testing_tools;
@@ -784,4 +784,4 @@ TEST(real_vectors, of_handwritten_digits) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets
+}  // namespace rulerank::datasets::vectors_test

@@ -12,7 +12,7 @@ namespace rulerank::datasets {
 
 namespace {
 
-constexpr std::size_t bytes_at_once = 1 << 20;
+constexpr std::size_t bytes_a_write = 1 << 20;
 constexpr std::size_t header_alignment = 64;
 
 std::string_view text_of(std::byte const* data, std::size_t bytes) {
@@ -66,16 +66,16 @@ void check_size(std::string const& name, vectors const& values, vectors_format f
 
 void write_rows(context const& ctx, output_file& out, vectors const& values) {
   std::size_t const bytes = values.bytes();
-  for (std::size_t at = 0; at < bytes; at += bytes_at_once) {
+  for (std::size_t at = 0; at < bytes; at += bytes_a_write) {
     ctx.check_stop();
-    out.write(text_of(values.data() + at, std::min(bytes_at_once, bytes - at)));
+    out.write(text_of(values.data() + at, std::min(bytes_a_write, bytes - at)));
   }
 }
 
 void write_rows_with_lengths(context const& ctx, output_file& out, vectors const& values) {
   std::string const length = little_endian(values.dimensions());
   std::size_t const row_bytes = values.row_bytes();
-  std::size_t const rows_a_check = std::max<std::size_t>(bytes_at_once / row_bytes, 1);
+  std::size_t const rows_a_check = std::max<std::size_t>(bytes_a_write / row_bytes, 1);
   for (std::size_t row = 0; row < values.size(); ++row) {
     if (row % rows_a_check == 0) ctx.check_stop();
     out.write(length);

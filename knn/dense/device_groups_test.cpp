@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::device_groups_test {
 namespace {
 
 TEST(device_groups, rows_are_split_over_as_few_devices_as_hold_them) {
@@ -55,4 +55,4 @@ TEST(device_groups, groups_with_too_few_queries_have_none) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::device_groups_test

@@ -24,7 +24,7 @@ constexpr std::size_t section_of_ids = 1;
 constexpr std::array<std::string_view, 2> sections{"rows", "ids"};
 constexpr datasets::section_kind kind{"rulerank dense index", 1, "rulerank search dense --index",
                                       sections};
-constexpr std::size_t bytes_at_once = 1 << 20;
+constexpr std::size_t row_bytes_at_once = 1 << 20;
 
 datasets::element element_from(std::string_view name) {
   for (auto const& one : datasets::elements())
@@ -48,7 +48,7 @@ void write_dense_index(context const& ctx, std::string const& path, dense_rows c
       return;
     }
     std::size_t const grain =
-        std::max<std::size_t>(bytes_at_once / std::max<std::size_t>(rows.row_bytes(), 1), 1);
+        std::max<std::size_t>(row_bytes_at_once / std::max<std::size_t>(rows.row_bytes(), 1), 1);
     parallel_for(ctx, rows.size(), grain, [&](std::size_t begin, std::size_t end, int) {
       for (std::size_t row = begin; row < end; ++row)
         std::memcpy(to.data() + row * rows.row_bytes(), rows.row(row), rows.row_bytes());

@@ -17,12 +17,12 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::dense_index_file_test {
 namespace {
 
 using datasets::element;
 using datasets::vectors;
-using testing_tools::temporary_folder;
+using rulerank::testing_tools::temporary_folder;
 
 std::vector<float> small_integers(std::size_t count) {
   std::vector<float> values(count);
@@ -218,4 +218,4 @@ TEST(dense_index_file, what_is_no_index_or_cannot_be_written_is_told) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::dense_index_file_test

@@ -18,7 +18,7 @@ namespace rulerank::knn {
 namespace {
 
 /// Rows that all queries meet before the next ones come from memory.
-constexpr std::size_t block_bytes = 128 << 10;
+constexpr std::size_t mpi_block_bytes = 128 << 10;
 constexpr double least_norm = 1e-15;
 constexpr double most_norm = 1e15;
 
@@ -87,7 +87,7 @@ class mpi_knn final : public dense_search_engine {
     for (std::size_t q = 0; q < request.count; ++q)
       norms.push_back(norm_of(request.queries.data() + q * dimensions, "queries", q));
     std::size_t const together =
-        std::max<std::size_t>(block_bytes / (dimensions * sizeof(float)), 1);
+        std::max<std::size_t>(mpi_block_bytes / (dimensions * sizeof(float)), 1);
     std::vector<float> block(together * dimensions), sums(together);
     for (std::size_t first = 0; first < rows_.size(); first += together) {
       ctx.check_stop();

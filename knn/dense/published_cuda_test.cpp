@@ -21,7 +21,7 @@
 
 // The published engines for GPUs against the definition: to the bit where floats round nothing,
 // else within the bounds that docs/modules/knn.md states.
-namespace rulerank::knn {
+namespace rulerank::knn::published_cuda_test {
 namespace {
 
 using datasets::element;
@@ -469,4 +469,4 @@ TEST(published_dense_search_without_gpus, is_refused) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::published_cuda_test

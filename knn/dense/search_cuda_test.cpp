@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 // `flat` on GPUs against the definition and against the CPU.
-namespace rulerank::knn {
+namespace rulerank::knn::dense_search_cuda_test {
 namespace {
 
 using namespace testing_tools;
@@ -727,4 +727,4 @@ TEST_P(dense_gpus, an_index_without_space_for_a_piece) {
 #endif
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::dense_search_cuda_test

@@ -26,7 +26,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::dense_search_test {
 namespace {
 
 using datasets::element;
@@ -594,4 +594,4 @@ TEST(dense_search, mnist) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::dense_search_test

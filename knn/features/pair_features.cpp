@@ -84,7 +84,7 @@ void check_counts(sparse_rows const& rows, std::string_view what) {
   }
 }
 
-double sum_of(std::span<double const> counts) {
+double sum_of_values(std::span<double const> counts) {
   double sum = 0;
   for (double const count : counts) sum += count;
   return sum;
@@ -102,7 +102,7 @@ pair_features::field pair_features::prepared(context const& ctx, field_counts&& 
   std::vector<double> collection_frequency(rows.terms);
   for (std::size_t i = 0; i < rows.term.size(); ++i)
     collection_frequency[rows.term[i]] += rows.weight[i];
-  double const all = sum_of(rows.weight);
+  double const all = sum_of_values(rows.weight);
   auto const n = static_cast<double>(rows.size());
   of.terms.resize(rows.terms);
   for (std::uint32_t t = 0; t < rows.terms; ++t) {
@@ -119,7 +119,7 @@ pair_features::field pair_features::prepared(context const& ctx, field_counts&& 
   parallel_for(ctx, rows.size(), 4096, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) {
       sparse_row const row = rows[d];
-      of.length[d] = sum_of(row.weight);
+      of.length[d] = sum_of_values(row.weight);
       double squares = 0;
       for (std::size_t i = 0; i < row.size(); ++i) {
         double const weight = row.weight[i] * of.terms[row.term[i]].idf;
@@ -262,7 +262,7 @@ void pair_features::of(context const& ctx, sparse_rows const& queries,
       auto const q = static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), pair) -
                                               begin.begin() - 1);
       sparse_row const query = queries[q];
-      double const query_length = sum_of(query.weight);
+      double const query_length = sum_of_values(query.weight);
       for (std::size_t f = 0; f < fields_.size(); ++f) look_up(fields_[f], query, in_fields[f]);
       for (std::size_t const end = std::min<std::size_t>(last, begin[q + 1]); pair < end; ++pair) {
         double* to = out.data() + pair * size();

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::pair_features_test {
 namespace {
 
 using counts_of_row = std::map<std::uint32_t, double>;
@@ -417,4 +417,4 @@ TEST(pair_features_arguments, stop_when_asked) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::pair_features_test

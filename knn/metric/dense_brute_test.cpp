@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::dense_brute_test {
 namespace {
 
 using namespace testing_tools;
@@ -216,4 +216,4 @@ TEST(dense_brute, stops_and_refuses_as_other_indexes_do) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::dense_brute_test

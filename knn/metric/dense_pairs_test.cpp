@@ -23,7 +23,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::dense_pairs_test {
 namespace {
 
 using namespace testing_tools;
@@ -175,4 +175,4 @@ TEST(lists, are_worked_on_once_each_by_one_thread_or_by_all) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::dense_pairs_test

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::edit_distance_test {
 namespace {
 
 using word = std::vector<std::uint32_t>;
@@ -98,4 +98,4 @@ TEST(edit_distance, of_words_that_are_near) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::edit_distance_test

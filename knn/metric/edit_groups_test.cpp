@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::edit_groups_test {
 namespace {
 
 using letters_of_word = std::vector<std::uint32_t>;
@@ -163,4 +163,4 @@ TEST_P(edit_groups_on, forget_words_that_are_erased) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::edit_groups_test

@@ -17,19 +17,19 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::size_t default_bucket = 32;
+constexpr std::size_t egnat_bucket = 32;
 constexpr std::size_t arity = 16;
-constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_egnat_node = std::numeric_limits<std::uint32_t>::max();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct node {
+struct egnat_node {
   bool is_leaf = true;
-  std::uint32_t parent = no_node;
+  std::uint32_t parent = no_egnat_node;
   std::vector<std::uint32_t> objects;  ///< of a leaf, or centres
   std::vector<double> to_centre;     ///< of a leaf that is not the root: the distance to its centre
   std::vector<double> low, high;     ///< [i][j]: from centre i to centre j and the objects below it
   std::vector<double> moved;         ///< how far centre i may be from the one of its ranges
-  std::vector<std::uint32_t> child;  ///< of each centre, or no_node
+  std::vector<std::uint32_t> child;  ///< of each centre, or no_egnat_node
 };
 
 class egnat final : public metric_structure {
@@ -37,8 +37,8 @@ class egnat final : public metric_structure {
   explicit egnat(metric_build const& from)
       : space_(from.space),
         rule_(from.space.rounding()),
-        bucket_(from.options.bucket > 0 ? from.options.bucket : default_bucket),
-        node_of_(from.space.size(), no_node) {
+        bucket_(from.options.bucket > 0 ? from.options.bucket : egnat_bucket),
+        node_of_(from.space.size(), no_egnat_node) {
     nodes_.emplace_back();
     if (from.saved != nullptr) {
       read(*from.saved, 0, 0);
@@ -79,13 +79,14 @@ class egnat final : public metric_structure {
   void save(structure_arrays& to, std::uint32_t which) const;
   void visit(metric_query& query, search_part const& part, std::vector<search_part>& next) const;
   void search(metric_query& query, search_part const& part) const;
-  void search_leaf(metric_query& query, node const& leaf, double to_centre, double moved) const;
+  void search_leaf(metric_query& query, egnat_node const& leaf, double to_centre,
+                   double moved) const;
 
   metric_space const& space_;
   exclusion rule_;
   std::size_t bucket_;
   std::size_t size_ = 0;
-  std::vector<node> nodes_;             // the root first
+  std::vector<egnat_node> nodes_;       // the root first
   std::vector<std::uint32_t> unused_;   // of nodes_
   std::vector<std::uint32_t> node_of_;  // where each object of the space is
 };
@@ -144,11 +145,11 @@ void egnat::deal(std::uint32_t which, std::vector<std::uint32_t> const& objects,
       high = std::max(high, value(c));
     }
     if (nodes_[which].objects[nearest] == objects[i]) continue;
-    if (nodes_[which].child[nearest] == no_node) {
+    if (nodes_[which].child[nearest] == no_egnat_node) {
       std::uint32_t const leaf = new_leaf(which);
       nodes_[which].child[nearest] = leaf;
     }
-    node& leaf = nodes_[nodes_[which].child[nearest]];
+    egnat_node& leaf = nodes_[nodes_[which].child[nearest]];
     leaf.objects.push_back(objects[i]);
     leaf.to_centre.push_back(value(nearest));
   }
@@ -170,14 +171,14 @@ void egnat::fill(context const* ctx, std::uint32_t which, std::size_t depth) {
     return;
   }
   std::vector<std::uint32_t> const objects = std::move(nodes_[which].objects);
-  node& inner = nodes_[which];
+  egnat_node& inner = nodes_[which];
   inner.is_leaf = false;
   inner.to_centre.clear();
   inner.objects = centres;
   inner.low.assign(centres.size() * centres.size(), infinity);
   inner.high.assign(centres.size() * centres.size(), 0);
   inner.moved.assign(centres.size(), 0);
-  inner.child.assign(centres.size(), no_node);
+  inner.child.assign(centres.size(), no_egnat_node);
   std::vector<double> values(centres.size() * objects.size());
   for (std::size_t c = 0; c < centres.size(); ++c) {
     std::span<double> const row(values.data() + c * objects.size(), objects.size());
@@ -191,7 +192,7 @@ void egnat::fill(context const* ctx, std::uint32_t which, std::size_t depth) {
   for (std::size_t c = 0; c < centres.size(); ++c) {
     node_of_[centres[c]] = which;
     std::uint32_t const below = nodes_[which].child[c];
-    if (below != no_node) fill(ctx, below, depth + 1);
+    if (below != no_egnat_node) fill(ctx, below, depth + 1);
   }
 }
 
@@ -203,7 +204,7 @@ void egnat::insert(std::uint32_t object) {
   std::size_t depth = 0;
   std::vector<double> values;
   for (; !nodes_[which].is_leaf; ++depth) {
-    node& inner = nodes_[which];
+    egnat_node& inner = nodes_[which];
     std::size_t const centres = inner.objects.size();
     values.resize(centres);
     origin->compute(inner.objects, infinity, values.data());
@@ -218,33 +219,33 @@ void egnat::insert(std::uint32_t object) {
     }
     to_centre = values[nearest];
     std::uint32_t below = inner.child[nearest];
-    if (below == no_node) {
+    if (below == no_egnat_node) {
       below = new_leaf(which);
       nodes_[which].child[nearest] = below;
     }
     which = below;
   }
-  node& leaf = nodes_[which];
+  egnat_node& leaf = nodes_[which];
   leaf.objects.push_back(object);
-  if (leaf.parent != no_node) leaf.to_centre.push_back(to_centre);
+  if (leaf.parent != no_egnat_node) leaf.to_centre.push_back(to_centre);
   node_of_[object] = which;
   fill(nullptr, which, depth);
 }
 
 void egnat::unlink(std::uint32_t which) {
   std::uint32_t const parent = nodes_[which].parent;
-  if (parent == no_node) {
+  if (parent == no_egnat_node) {
     nodes_[which] = {};
     return;
   }
   auto& children = nodes_[parent].child;
-  *std::find(children.begin(), children.end(), which) = no_node;
+  *std::find(children.begin(), children.end(), which) = no_egnat_node;
   unused_.push_back(which);
 }
 
 /// Takes a centre away that has nothing below it.
 void egnat::remove_centre(std::uint32_t which, std::size_t slot) {
-  node& inner = nodes_[which];
+  egnat_node& inner = nodes_[which];
   std::size_t const centres = inner.objects.size();
   if (centres == 1) {
     unlink(which);
@@ -272,7 +273,7 @@ std::uint32_t egnat::taken_from(std::uint32_t which) {
   while (!nodes_[which].is_leaf) {
     auto const& children = nodes_[which].child;
     auto const below = std::find_if(children.begin(), children.end(),
-                                    [](std::uint32_t child) { return child != no_node; });
+                                    [](std::uint32_t child) { return child != no_egnat_node; });
     if (below == children.end()) {
       std::uint32_t const centre = nodes_[which].objects.back();
       remove_centre(which, nodes_[which].objects.size() - 1);
@@ -280,7 +281,7 @@ std::uint32_t egnat::taken_from(std::uint32_t which) {
     }
     which = *below;
   }
-  node& leaf = nodes_[which];
+  egnat_node& leaf = nodes_[which];
   auto const at =
       std::min_element(leaf.to_centre.begin(), leaf.to_centre.end()) - leaf.to_centre.begin();
   std::uint32_t const object = leaf.objects[static_cast<std::size_t>(at)];
@@ -293,19 +294,19 @@ std::uint32_t egnat::taken_from(std::uint32_t which) {
 void egnat::erase(std::uint32_t object) {
   --size_;
   std::uint32_t const which = node_of_[object];
-  node_of_[object] = no_node;
+  node_of_[object] = no_egnat_node;
   auto& objects = nodes_[which].objects;
   auto const at = std::find(objects.begin(), objects.end(), object) - objects.begin();
   auto const slot = static_cast<std::size_t>(at);
   if (nodes_[which].is_leaf) {
     objects.erase(objects.begin() + at);
-    if (nodes_[which].parent == no_node) return;
+    if (nodes_[which].parent == no_egnat_node) return;
     nodes_[which].to_centre.erase(nodes_[which].to_centre.begin() + at);
     if (objects.empty()) unlink(which);
     return;
   }
   std::uint32_t const below = nodes_[which].child[slot];
-  if (below == no_node) {
+  if (below == no_egnat_node) {
     remove_centre(which, slot);
     return;
   }
@@ -330,7 +331,7 @@ void egnat::read(structure_reader& from, std::uint32_t which, std::size_t depth)
   nodes_[which].low = from.distances(count * count);
   nodes_[which].high = from.distances(count * count);
   nodes_[which].moved = from.distances(count);
-  nodes_[which].child.assign(count, no_node);
+  nodes_[which].child.assign(count, no_egnat_node);
   for (std::size_t c = 0; c < count; ++c)
     if (from.count(1) == 1) {
       std::uint32_t const below = new_leaf(which);
@@ -340,7 +341,7 @@ void egnat::read(structure_reader& from, std::uint32_t which, std::size_t depth)
 }
 
 void egnat::save(structure_arrays& to, std::uint32_t which) const {
-  node const& here = nodes_[which];
+  egnat_node const& here = nodes_[which];
   to.put(here.is_leaf ? 1 : 0);
   to.put(here.objects);
   to.put_distances(here.to_centre);
@@ -348,12 +349,12 @@ void egnat::save(structure_arrays& to, std::uint32_t which) const {
   to.put_distances(here.high);
   to.put_distances(here.moved);
   for (std::uint32_t const below : here.child) {
-    to.put(below == no_node ? 0 : 1);
-    if (below != no_node) save(to, below);
+    to.put(below == no_egnat_node ? 0 : 1);
+    if (below != no_egnat_node) save(to, below);
   }
 }
 
-void egnat::search_leaf(metric_query& query, node const& leaf, double to_centre,
+void egnat::search_leaf(metric_query& query, egnat_node const& leaf, double to_centre,
                         double moved) const {
   if (leaf.to_centre.empty()) {
     query.compare(leaf.objects);
@@ -370,7 +371,7 @@ void egnat::search_leaf(metric_query& query, node const& leaf, double to_centre,
 /// Compares what a node has; the children that are left, what may be nearest first.
 void egnat::visit(metric_query& query, search_part const& part,
                   std::vector<search_part>& next) const {
-  node const& here = nodes_[part.region];
+  egnat_node const& here = nodes_[part.region];
   if (here.is_leaf) {
     search_leaf(query, here, part.extra[0], part.extra[1]);
     return;
@@ -389,7 +390,7 @@ void egnat::visit(metric_query& query, search_part const& part,
   }
   std::vector<metric_candidate> order;
   for (std::size_t i = 0; i < centres; ++i)
-    if (here.child[i] != no_node && !query.is_beyond(at_least[i]))
+    if (here.child[i] != no_egnat_node && !query.is_beyond(at_least[i]))
       order.push_back({at_least[i], static_cast<std::uint32_t>(i)});
   std::sort(order.begin(), order.end(), nearer<value_order::smaller_is_nearer>{});
   for (metric_candidate const& one : order)

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::exclusion_test {
 namespace {
 
 /// Vectors far from the origin or not, many of them on a line, where the bound is the distance.
@@ -88,4 +88,4 @@ TEST(exclusion, loses_no_object_at_the_radius_or_a_unit_in_the_last_place_beside
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::exclusion_test

@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 
 // Metric search on GPUs against brute force on the CPU.
-namespace rulerank::knn {
+namespace rulerank::knn::gpu_search_test {
 namespace {
 
 using datasets::vectors;
@@ -265,4 +265,4 @@ TEST(metric_gpu_index, has_engines_with_names) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::gpu_search_test

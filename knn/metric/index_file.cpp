@@ -17,15 +17,15 @@ namespace rulerank::knn {
 namespace {
 
 enum place : std::size_t { of_objects, of_begins, of_numbers, of_distances, places };
-constexpr std::array<std::string_view, places> sections{"objects", "begins", "numbers",
-                                                        "distances"};
+constexpr std::array<std::string_view, places> metric_sections{"objects", "begins", "numbers",
+                                                               "distances"};
 constexpr datasets::section_kind kind_of(std::size_t version) {
-  return {"rulerank metric index", version, "rulerank search metric --index", sections};
+  return {"rulerank metric index", version, "rulerank search metric --index", metric_sections};
 }
-constexpr datasets::section_kind kind = kind_of(3);
+constexpr datasets::section_kind metric_kind = kind_of(3);
 /// Before it, mvpt had no distances between all of its points; other types were written alike.
 constexpr std::size_t version_before = 2;
-constexpr std::array<datasets::section_kind, 2> kinds{kind, kind_of(version_before)};
+constexpr std::array<datasets::section_kind, 2> metric_kinds{metric_kind, kind_of(version_before)};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 
 /// Of words, where each begins, and the end of the last.
@@ -47,7 +47,7 @@ void write_sections(context const& ctx, std::string const& path, section_bytes c
                     nlohmann::ordered_json const& what) {
   std::array<std::size_t, places> bytes{};
   for (std::size_t s = 0; s < places; ++s) bytes[s] = from[s].size();
-  datasets::write_section_file(ctx, kind, path, bytes, what,
+  datasets::write_section_file(ctx, metric_kind, path, bytes, what,
                                [&](std::size_t s, std::span<std::byte> to) {
                                  if (!to.empty()) std::memcpy(to.data(), from[s].data(), to.size());
                                });
@@ -133,7 +133,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
   auto const read = datasets::check_section_file(
-      without_processes(ctx), kinds,
+      without_processes(ctx), metric_kinds,
       {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
   auto const fail = [&](std::string_view what) -> error { return {{name, 1, 1}, what}; };
   // The checksums say that these are the bytes that were written; this, that they fit together.
@@ -163,7 +163,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
       throw usage_error(
           fmt::format("found type mvpt of version {}, expected version {}: make it "
                       "again from its objects",
-                      version_before, kind.version));
+                      version_before, metric_kind.version));
     exclusion const rule(space->rounding(), space->has_four_points());
     opened.index.implementation_ =
         std::make_unique<implementation>(implementation{space, options, rule, nullptr});

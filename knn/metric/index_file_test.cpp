@@ -14,10 +14,10 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::metric_index_file_test {
 namespace {
 
-using testing_tools::temporary_folder;
+using rulerank::testing_tools::temporary_folder;
 
 std::vector<std::string> some_words(std::size_t count) {
   std::vector<std::string> words{"", "a\xc3\xb1o", std::string("nul\0byte", 8)};
@@ -278,4 +278,4 @@ TEST(metric_index_file, what_is_no_index_or_cannot_be_written_is_told) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::metric_index_file_test

@@ -12,7 +12,7 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::size_t default_bucket = 32;
+constexpr std::size_t lc_bucket = 32;
 
 struct cluster {
   std::uint32_t centre = 0;
@@ -140,7 +140,7 @@ list_of_clusters::list_of_clusters(metric_build const& from, std::size_t bucket)
 std::unique_ptr<metric_structure> make_lc(metric_build const& from) {
   if (from.saved != nullptr) return std::make_unique<list_of_clusters>(from.space, *from.saved);
   return std::make_unique<list_of_clusters>(
-      from, from.options.bucket > 0 ? from.options.bucket : default_bucket);
+      from, from.options.bucket > 0 ? from.options.bucket : lc_bucket);
 }
 
 }  // namespace rulerank::knn

@@ -25,7 +25,7 @@ struct entry {
   double radius = 0;           ///< at least the distance to all objects below
   double to_parent = 0;        ///< to the routing object above; 0 in the root
 };
-struct node {
+struct m_tree_node {
   bool is_leaf = true;
   std::vector<entry> entries;
 };
@@ -92,7 +92,7 @@ class m_tree final : public metric_structure {
   std::size_t capacity_;
   std::size_t size_ = 0;
   std::uint32_t root_ = 0;
-  std::vector<node> nodes_;
+  std::vector<m_tree_node> nodes_;
 };
 
 /// The routing object that has to grow the least, of those that need not the nearest.
@@ -226,7 +226,7 @@ std::uint32_t m_tree::read(structure_reader& from, std::size_t depth) {
 }
 
 void m_tree::save(structure_arrays& to, std::uint32_t which) const {
-  node const& here = nodes_[which];
+  m_tree_node const& here = nodes_[which];
   to.put(here.is_leaf ? 1 : 0);
   to.put(here.entries.size());
   for (entry const& one : here.entries) {
@@ -242,7 +242,7 @@ void m_tree::save(structure_arrays& to, std::uint32_t which) const {
 void m_tree::visit(metric_query& query, search_part const& part,
                    std::vector<search_part>& next) const {
   bool const has_parent = part.region > 0;
-  node const& here = nodes_[has_parent ? part.region - 1 : root_];
+  m_tree_node const& here = nodes_[has_parent ? part.region - 1 : root_];
   std::vector<std::uint32_t> left;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < here.entries.size(); ++i) {

@@ -19,13 +19,13 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::size_t default_bucket = 64;
+constexpr std::size_t mvpt_bucket = 64;
 constexpr std::size_t parts = 4;  // of a node by one vantage point
 constexpr std::size_t points_a_node = 2;
 constexpr std::size_t most_points = 256;
-constexpr std::size_t points_a_look = 16;    // at an object, before others may come first
-constexpr std::size_t at_once = 8;           // compared before the k-th distance is looked at
-constexpr std::size_t objects_a_point = 32;  // at least, so that points cost little
+constexpr std::size_t points_a_look = 16;        // at an object, before others may come first
+constexpr std::size_t mvpt_objects_at_once = 8;  // compared before the k-th distance is looked at
+constexpr std::size_t objects_a_point = 32;      // at least, so that points cost little
 
 constexpr std::size_t sampled_objects = 384;  // points are chosen among them
 constexpr std::size_t sampled_pairs = 8192;
@@ -36,7 +36,7 @@ struct child {
   point_distances low{}, high{};  ///< of the distances of its objects to the level's points
   std::uint32_t node = 0;
 };
-struct node {
+struct mvpt_node {
   std::vector<child> children;        ///< of a leaf none
   std::vector<std::uint32_t> bucket;  ///< of a leaf
   std::vector<double> to_points;      ///< [bucket][points]
@@ -82,7 +82,7 @@ class mvp_tree final : public metric_structure {
  private:
   void choose_points(metric_build const& from, std::size_t most);
   std::uint32_t make(std::size_t bucket, std::span<std::uint32_t> objects, std::size_t level);
-  void put_row(std::uint32_t object, node& leaf) const;
+  void put_row(std::uint32_t object, mvpt_node& leaf) const;
   std::uint32_t read(structure_reader& from, std::size_t level);
   void save(structure_arrays& to, std::uint32_t which) const;
   void measure_points(metric_query& query, std::size_t count, std::vector<double>& to) const;
@@ -92,7 +92,7 @@ class mvp_tree final : public metric_structure {
                       double at_least, Each const& each) const;
   void look_closer(metric_query const& query, std::vector<double> const& to, waiting& at) const;
   void look_through(metric_query const& query, std::vector<double> const& to, waiting& at) const;
-  node const& leaf(std::uint32_t which) const {
+  mvpt_node const& leaf(std::uint32_t which) const {
     return which == waiting::points_node ? own_ : nodes_[which];
   }
   /// From a point to the next.
@@ -105,9 +105,9 @@ class mvp_tree final : public metric_structure {
   }
 
   std::vector<std::uint32_t> points_;
-  node own_;  ///< the points as a leaf, which is not in the tree
+  mvpt_node own_;  ///< the points as a leaf, which is not in the tree
   std::size_t size_;
-  std::vector<node> nodes_;
+  std::vector<mvpt_node> nodes_;
   std::vector<std::uint8_t> level_;  ///< of each node
   std::vector<double> table_;        ///< [objects][points], while the tree is made
 };
@@ -191,7 +191,7 @@ void part_evenly(std::span<std::uint32_t> objects, Far const& far, Each const& e
 }
 
 /// Appends the distances of an object to all points.
-void mvp_tree::put_row(std::uint32_t object, node& leaf) const {
+void mvp_tree::put_row(std::uint32_t object, mvpt_node& leaf) const {
   std::size_t const row = points_.size();
   leaf.to_points.insert(leaf.to_points.end(),
                         table_.begin() + static_cast<std::ptrdiff_t>(object * row),
@@ -206,7 +206,7 @@ std::uint32_t mvp_tree::make(std::size_t bucket, std::span<std::uint32_t> object
   std::size_t const row = points_.size();
   if (objects.size() <= bucket || !has_points(level)) {
     std::sort(objects.begin(), objects.end());
-    node& leaf = nodes_.back();
+    mvpt_node& leaf = nodes_.back();
     leaf.bucket.assign(objects.begin(), objects.end());
     for (std::uint32_t const object : objects) put_row(object, leaf);
     return which;
@@ -242,7 +242,7 @@ std::uint32_t mvp_tree::read(structure_reader& from, std::size_t level) {
   from.expect_depth(level);
   std::size_t const count = from.count(parts * parts);
   if (count == 0) {
-    node leaf;
+    mvpt_node leaf;
     leaf.bucket = from.objects();
     leaf.to_points = from.distances(leaf.bucket.size() * points_.size());
     nodes_[which] = std::move(leaf);
@@ -264,7 +264,7 @@ std::uint32_t mvp_tree::read(structure_reader& from, std::size_t level) {
 }
 
 void mvp_tree::save(structure_arrays& to, std::uint32_t which) const {
-  node const& here = nodes_[which];
+  mvpt_node const& here = nodes_[which];
   to.put(here.children.size());
   if (here.children.empty()) {
     to.put(here.bucket);
@@ -336,7 +336,7 @@ void mvp_tree::search(metric_query& query) const {
   while (!next.empty() && !query.is_beyond(next.top().at_least)) {
     waiting one = next.top();
     next.pop();
-    node const& here = nodes_[one.node];
+    mvpt_node const& here = nodes_[one.node];
     if (one.place != waiting::whole_node) {
       if (one.points < points_.size()) {
         look_closer(query, to, one);
@@ -344,7 +344,7 @@ void mvp_tree::search(metric_query& query) const {
         continue;
       }
       left.push_back(here.bucket[one.place]);
-      if (left.size() < at_once) continue;
+      if (left.size() < mvpt_objects_at_once) continue;
       query.compare(left);
       left.clear();
       continue;
@@ -413,7 +413,7 @@ bool mvp_tree::search_some(metric_query& query, search_part const& part, std::ui
     return false;
   }
   std::vector<double> const& to = *part.to_pivots;
-  node const& here = nodes_[part.region - 1];
+  mvpt_node const& here = nodes_[part.region - 1];
   for_each_child(query, to, part.region - 1, part.at_least,
                  [&](std::uint32_t child_node, double at_least) {
                    left.push_back({child_node + 1, 0, at_least, {}, part.to_pivots});
@@ -431,7 +431,7 @@ bool mvp_tree::search_some(metric_query& query, search_part const& part, std::ui
   std::vector<std::uint32_t> some;
   for (std::size_t i = 0; i < order.size() && !query.is_beyond(order[i].value);) {
     some.clear();
-    for (; i < order.size() && some.size() < at_once; ++i) some.push_back(order[i].id);
+    for (; i < order.size() && some.size() < mvpt_objects_at_once; ++i) some.push_back(order[i].id);
     query.compare(some);
   }
   return false;
@@ -442,7 +442,7 @@ bool mvp_tree::search_some(metric_query& query, search_part const& part, std::ui
 std::unique_ptr<metric_structure> make_mvpt(metric_build const& from) {
   if (from.saved != nullptr) return std::make_unique<mvp_tree>(*from.saved);
   return std::make_unique<mvp_tree>(from,
-                                    from.options.bucket > 0 ? from.options.bucket : default_bucket);
+                                    from.options.bucket > 0 ? from.options.bucket : mvpt_bucket);
 }
 
 }  // namespace rulerank::knn

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -18,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::schedule_test {
 namespace {
 
 using namespace testing_tools;
@@ -352,4 +353,4 @@ TEST(split_metric_index, finds_what_one_index_finds) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::schedule_test

@@ -21,11 +21,11 @@ struct named_metric {
   metric_distance which;
   std::string_view name;
 };
-constexpr std::array<named_metric, 5> metrics{{{metric_distance::l1, "l1"},
-                                               {metric_distance::l2, "l2"},
-                                               {metric_distance::linf, "linf"},
-                                               {metric_distance::angular, "angular"},
-                                               {metric_distance::edit, "edit"}}};
+constexpr std::array<named_metric, 5> metric_names{{{metric_distance::l1, "l1"},
+                                                    {metric_distance::l2, "l2"},
+                                                    {metric_distance::linf, "linf"},
+                                                    {metric_distance::angular, "angular"},
+                                                    {metric_distance::edit, "edit"}}};
 
 using enum metric_index_type;
 constexpr std::array<metric_index_entry, 7> types{{
@@ -82,11 +82,11 @@ metric_work answer(context const& ctx, metric_queries const& queries,
 }  // namespace
 
 std::string_view name_of(metric_distance which) {
-  return metrics[static_cast<std::size_t>(which)].name;
+  return metric_names[static_cast<std::size_t>(which)].name;
 }
 
 metric_distance metric_distance_from(std::string_view name) {
-  for (named_metric const& one : metrics)
+  for (named_metric const& one : metric_names)
     if (one.name == name) return one.which;
   std::string_view why;
   if (name == "squared-l2" || name == "l2sqr" || name == "sqeuclidean")

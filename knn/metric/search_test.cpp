@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::metric_search_test {
 namespace {
 
 using namespace testing_tools;
@@ -484,4 +484,4 @@ TEST(metric_search, more_neighbours_than_memory_holds) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::metric_search_test

@@ -20,7 +20,7 @@ constexpr std::size_t most_pivots = 256;
 constexpr std::size_t objects_a_part = 1024;
 static_assert(objects_a_part % codes_a_block == 0);
 /// Objects that are compared before the distance of the k-th is looked at again.
-constexpr std::size_t at_once = 16;
+constexpr std::size_t rows_at_once = 16;
 
 class sss_index final : public metric_structure {
  public:
@@ -120,7 +120,7 @@ class sss_index final : public metric_structure {
         if (query.is_beyond(bounds.at_most(apart)) && excludes(query, to_pivot, first + i))
           continue;
         some.push_back(objects_[first + i]);
-        if (some.size() < at_once) continue;
+        if (some.size() < rows_at_once) continue;
         query.compare(some);
         some.clear();
       }

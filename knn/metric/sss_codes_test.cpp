@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::sss_codes_test {
 namespace {
 
 class CodeKernels : public testing::TestWithParam<std::int64_t> {
@@ -202,4 +202,4 @@ TEST(PivotCodesOfOneDistance, OfZeroIsWhole) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::sss_codes_test

@@ -13,16 +13,16 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::size_t default_bucket = 32;
+constexpr std::size_t sss_tree_bucket = 32;
 constexpr std::size_t most_centres = 256;
-constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_sss_tree_node = std::numeric_limits<std::uint32_t>::max();
 
 struct centre {
   std::uint32_t object;
   double radius;
   std::uint32_t child;
 };
-struct node {
+struct sss_tree_node {
   std::vector<std::uint32_t> bucket;  ///< of a leaf
   std::vector<centre> centres;        ///< of another node
 };
@@ -63,7 +63,7 @@ class sss_tree final : public metric_structure {
   std::vector<metric_candidate> visit(metric_query& query, std::uint32_t which) const;
 
   std::size_t size_;
-  std::vector<node> nodes_;
+  std::vector<sss_tree_node> nodes_;
 };
 
 std::uint32_t sss_tree::make(metric_build const& from, std::size_t bucket,
@@ -101,9 +101,10 @@ std::uint32_t sss_tree::make(metric_build const& from, std::size_t bucket,
   }
   std::vector<centre> centres;
   for (std::size_t c = 0; c < places.size(); ++c)
-    centres.push_back(
-        {objects[places[c]], radius[c],
-         clusters[c].empty() ? no_node : make(from, bucket, std::move(clusters[c]), depth + 1)});
+    centres.push_back({objects[places[c]], radius[c],
+                       clusters[c].empty()
+                           ? no_sss_tree_node
+                           : make(from, bucket, std::move(clusters[c]), depth + 1)});
   nodes_[which].centres = std::move(centres);
   return which;
 }
@@ -117,7 +118,7 @@ std::uint32_t sss_tree::read(structure_reader& from, std::size_t depth) {
   if (count == 0 && nodes_[which].bucket.empty()) throw usage_error("a node of the tree is empty");
   std::vector<centre> centres;
   for (std::size_t c = 0; c < count; ++c) {
-    centre one{from.object(), from.distance(), no_node};
+    centre one{from.object(), from.distance(), no_sss_tree_node};
     if (from.count(1) == 1) one.child = read(from, depth + 1);
     centres.push_back(one);
   }
@@ -131,15 +132,15 @@ void sss_tree::save(structure_arrays& to, std::uint32_t which) const {
   for (centre const& one : nodes_[which].centres) {
     to.put(one.object);
     to.put_distances({&one.radius, 1});
-    to.put(one.child == no_node ? 0 : 1);
-    if (one.child != no_node) save(to, one.child);
+    to.put(one.child == no_sss_tree_node ? 0 : 1);
+    if (one.child != no_sss_tree_node) save(to, one.child);
   }
 }
 
 /// Compares what a node has; the children that it leaves, with their distances from below: of k
 /// nearest, the clusters that may be nearest come first.
 std::vector<metric_candidate> sss_tree::visit(metric_query& query, std::uint32_t which) const {
-  node const& here = nodes_[which];
+  sss_tree_node const& here = nodes_[which];
   query.compare(here.bucket);
   std::vector<std::uint32_t> objects;
   for (centre const& one : here.centres) objects.push_back(one.object);
@@ -149,7 +150,7 @@ std::vector<metric_candidate> sss_tree::visit(metric_query& query, std::uint32_t
   for (std::size_t c = 0; c < objects.size(); ++c) {
     query.offer(objects[c], values[c]);
     centre const& one = here.centres[c];
-    if (one.child != no_node)
+    if (one.child != no_sss_tree_node)
       next.push_back({query.rule().at_least(values[c], 0, one.radius), one.child});
   }
   std::sort(next.begin(), next.end(), nearer<value_order::smaller_is_nearer>{});
@@ -165,8 +166,8 @@ void sss_tree::search(metric_query& query, std::uint32_t which) const {
 
 std::unique_ptr<metric_structure> make_sss_tree(metric_build const& from) {
   if (from.saved != nullptr) return std::make_unique<sss_tree>(*from.saved);
-  return std::make_unique<sss_tree>(from,
-                                    from.options.bucket > 0 ? from.options.bucket : default_bucket);
+  return std::make_unique<sss_tree>(
+      from, from.options.bucket > 0 ? from.options.bucket : sss_tree_bucket);
 }
 
 }  // namespace rulerank::knn

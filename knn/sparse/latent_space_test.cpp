@@ -12,7 +12,7 @@
 #include <Eigen/SVD>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::latent_space_test {
 namespace {
 
 using matrix = Eigen::MatrixXd;
@@ -223,4 +223,4 @@ TEST(LatentSpace, Stops) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::latent_space_test

@@ -19,7 +19,7 @@
 #include <gtest/gtest.h>
 
 // The published engines for GPUs, which sum in single precision, against the definition.
-namespace rulerank::knn {
+namespace rulerank::knn::sparse_search_cuda_test {
 namespace {
 
 constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
@@ -485,4 +485,4 @@ TEST(merge_lists, ends_a_search) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::sparse_search_cuda_test

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::sparse_search_test {
 namespace {
 
 constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
@@ -115,11 +115,11 @@ std::vector<search_case> cases() {
                  {.rows = 3 * tile + 1, .terms = 400},
                  {.rows = 40, .terms = 400},
                  {1, 30, 300}});
-  all.push_back({"long_queries",
+  all.push_back({"slow_long_queries",
                  {.rows = 2 * tile, .terms = 2000, .most_terms = 80},
                  {.rows = 40, .terms = 2000, .most_terms = 120},
                  {10, 100}});
-  all.push_back({"several_tiles_of_gpus",
+  all.push_back({"slow_several_tiles_of_gpus",
                  {.rows = 110'000, .terms = 700, .most_terms = 9},
                  {.rows = 12, .terms = 700, .most_terms = 20},
                  {1, 30, 1024, 4096, 4097}});
@@ -739,4 +739,4 @@ INSTANTIATE_TEST_SUITE_P(smart, weighted_search,
                          name_of_case);
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::sparse_search_test

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::tile_index_test {
 namespace {
 
 using testing_tools::drawn_rows;
@@ -220,4 +220,4 @@ TEST(tile_query, sums_are_as_near_as_their_error_says) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::tile_index_test

@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::analyzer_test {
 namespace {
 
 using terms = std::vector<std::string>;
@@ -149,7 +149,7 @@ TEST(stop_list, smart) {
 }
 
 TEST(stop_list, none_and_files) {
-  testing_tools::temporary_folder const folder;
+  rulerank::testing_tools::temporary_folder const folder;
   std::string const path = folder / "stop.txt";
   write_file(path, "\xef\xbb\xbf# mine\r\n\r\n\u00dcber\n e.g. \ndon't\nL'\nlast");
   EXPECT_EQ(stop_words("file:" + path), (terms{"\u00dcber", "e.g", "don't", "L", "last"}));
@@ -167,7 +167,7 @@ TEST(stop_list, none_and_files) {
 TEST(stop_list, faults) {
   EXPECT_EQ(complaint<usage_error>({.stop_words = "english"}),
             "found the stop list 'english', expected none, smart or file:PATH");
-  testing_tools::temporary_folder const folder;
+  rulerank::testing_tools::temporary_folder const folder;
   std::string const path = folder / "stop.txt";
   auto const said = [&](std::string_view text) {
     write_file(path, text);
@@ -400,4 +400,4 @@ TEST(agreement, on_newsgroups) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::analyzer_test

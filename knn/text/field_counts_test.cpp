@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::field_counts_test {
 namespace {
 
-using testing_tools::temporary_folder;
+using rulerank::testing_tools::temporary_folder;
 
 std::string written(temporary_folder const& folder, std::string const& name,
                     std::string const& text) {
@@ -168,4 +168,4 @@ TEST(field_counts, refuses_another_collection) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::field_counts_test

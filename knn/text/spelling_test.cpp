@@ -18,10 +18,10 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::spelling_test {
 namespace {
 
-using testing_tools::temporary_folder;
+using rulerank::testing_tools::temporary_folder;
 
 /// An index of documents, each a text.
 text_index index_of(temporary_folder const& folder, std::vector<std::string> const& texts,
@@ -240,4 +240,4 @@ TEST(spelling, nothing_is_near_in_an_empty_dictionary) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::spelling_test

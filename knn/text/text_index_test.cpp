@@ -25,10 +25,10 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace rulerank::knn {
+namespace rulerank::knn::text_index_test {
 namespace {
 
-using testing_tools::temporary_folder;
+using rulerank::testing_tools::temporary_folder;
 
 context on_threads(int threads) {
   context ctx;
@@ -554,4 +554,4 @@ TEST(count_spill, full_disk_and_no_folder) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn
+}  // namespace rulerank::knn::text_index_test

@@ -20,8 +20,8 @@ namespace {
 using namespace nb::literals;
 using report::report_options;
 
-void write(run_settings const& how, report_options const& options, std::string const& format,
-           std::string const& figures, std::string const& out) {
+void write_report(run_settings const& how, report_options const& options, std::string const& format,
+                  std::string const& figures, std::string const& out) {
   run(how, [&](context const& ctx) {
     std::vector<named_path> inputs;
     for (std::string const& path : options.models) inputs.push_back({"models", path});
@@ -62,7 +62,7 @@ void add_report(nb::module_& to) {
         });
       },
       "run"_a, "options"_a, "The page as text.");
-  to.def("write_report", &write, "run"_a, "options"_a, "format"_a, "figures"_a, "out"_a);
+  to.def("write_report", &write_report, "run"_a, "options"_a, "format"_a, "figures"_a, "out"_a);
 }
 
 }  // namespace rulerank::python

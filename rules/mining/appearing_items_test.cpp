@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::appearing_items_test {
 namespace {
 
 TEST(appearing_items, are_kept_and_the_transactions_too) {
@@ -24,4 +24,4 @@ TEST(appearing_items, are_kept_and_the_transactions_too) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::appearing_items_test

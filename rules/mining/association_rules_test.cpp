@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::association_rules_test {
 namespace {
 
 using reference::itemset;
@@ -236,4 +236,4 @@ TEST(rule_measures, at_the_edges) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::association_rules_test

@@ -8,7 +8,7 @@
 namespace rulerank::rules::mining {
 namespace {
 
-constexpr std::uint32_t most_items = 24;
+constexpr std::uint32_t most_brute_items = 24;
 
 std::uint32_t support_of(transaction_view const& data, std::span<item const> x) {
   std::uint32_t support = 0;
@@ -23,7 +23,7 @@ std::uint32_t support_of(transaction_view const& data, std::span<item const> x) 
 
 itemset_list bruteforce(context const& ctx, transaction_view const& data,
                         mining_options const& options) {
-  if (data.items > most_items)
+  if (data.items > most_brute_items)
     throw usage_error("bruteforce tries all sets of items and takes at most 24 items, found " +
                       std::to_string(data.items));
   itemset_list all(std::make_shared<memory_budget>(options.max_bytes));

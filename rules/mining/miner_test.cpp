@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::miner_test {
 namespace {
 
 using reference::itemset;
@@ -396,4 +396,4 @@ TEST(real_transactions, have_the_same_itemsets_by_both_engines) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::miner_test

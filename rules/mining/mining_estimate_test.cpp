@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::mining_estimate_test {
 namespace {
 
 datasets::transactions draw(std::size_t n, std::uint32_t items, double density) {
@@ -63,4 +63,4 @@ TEST(support_that_fits, fits) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::mining_estimate_test

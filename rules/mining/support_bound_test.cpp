@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules {
+namespace rulerank::rules::support_bound_test {
 namespace {
 
 TEST(support_bound, counts_and_percentages) {
@@ -35,4 +35,4 @@ TEST(shares, both_ways) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::support_bound_test

@@ -1,6 +1,7 @@
 #include "rules/mining/writer.hpp"
 
 #include "core/error.hpp"
+#include "datasets/json_text.hpp"
 #include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ constexpr format_name formats[] = {{mining_format::borgelt, "borgelt"},
 
 /// A name as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_name(std::string const& name) {
-  return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return datasets::line_of(nlohmann::json(name));
 }
 
 /// As Borgelt's programs do: six significant digits.

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::rules {
+namespace rulerank::rules::writer_test {
 namespace {
 
 std::vector<std::string> const names{"a", "green tea", "\xffq"};
@@ -117,4 +117,4 @@ TEST_F(appearance_files, faults) {
 }
 
 }  // namespace
-}  // namespace rulerank::rules
+}  // namespace rulerank::rules::writer_test
