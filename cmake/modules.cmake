@@ -10,7 +10,7 @@
 set(header_only_packages Boost::headers nlohmann_json::nlohmann_json Spectra::Spectra)
 
 # rulerank_optimize(TARGET LEVEL): the C++ sources of a release build; CMake's own level, -O3, is for kernels alone. At -Og
-# g++ warns of variables that are not used uninitialized.
+# -Wmaybe-uninitialized has false positives, so that warning is off there.
 function(rulerank_optimize target level)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
   if(level STREQUAL "-Og")

@@ -32,7 +32,7 @@ add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>
 if(RULERANK_WERROR)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
                       $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic> $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
-  # Of a batch these two say what is true of none of its files; `./run alone` has the first of each.
+  # In a batch both warnings are false: one file shadows or includes another. `./run lint` compiles each file alone with -Wshadow.
   if(CMAKE_UNITY_BUILD)
     add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   else()

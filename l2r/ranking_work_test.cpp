@@ -120,7 +120,7 @@ TEST(ranker, progress_is_told_inside_a_document) {
   context ctx;
   ctx.threads = 1;
   ranker const by(ctx, train, {.scoring = of_size(8)});
-  // Of a processor, as what else runs does not count.
+  // Processor time, so that other processes do not count.
   std::clock_t last = std::clock();
   std::clock_t longest = 0;
   std::vector<std::uint64_t> told;

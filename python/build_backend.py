@@ -10,7 +10,7 @@ import threading
 import time
 
 from scikit_build_core import build as _scikit
-from scikit_build_core.build import *  # noqa: F403: the other hooks as they are
+from scikit_build_core.build import *  # noqa: F403: re-export the other hooks unchanged
 
 SECONDS = 10  # between two lines
 STEP = re.compile(rb"\[(\d+)/(\d+)\]")

@@ -252,8 +252,8 @@ class CommandLine(unittest.TestCase):
         return process
 
     def expect_end(self, process, seconds):
-        """A started program, which may be held, ends in so many seconds of its own, and works no longer than these are enough
-        for. What it says."""
+        """Expects that a started program ends within `seconds` of its own time, and uses at most these seconds of every core;
+        gives its standard error."""
         most = seconds * slowness()
         worked = processor_seconds(process.pid) + processor_seconds_of_ended()
         with OwnSeconds(process.pid) as took:

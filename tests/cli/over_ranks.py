@@ -98,8 +98,8 @@ class OverRanks(harness.CommandLine):
             time.sleep(0.05)
 
     def expect_end_of_job(self, job, ranks, seconds, stopped=None):
-        """And of its ranks, in so many of their seconds. Another rank may be stopped, from which on they count. What it says, on standard
-        output and standard error."""
+        """Expects that a job ends within `seconds` of its ranks' own time, counted from when the rank `stopped` is stopped, if one
+        is named; gives its standard output and standard error."""
         with harness.OwnSeconds(job.pid, *ranks) as took, self.stopped(stopped, ranks, took):
             said = job.communicate(timeout=harness.HANGS)
             self.assertLess(took.seconds, seconds * harness.slowness(), said[1])
