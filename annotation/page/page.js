@@ -81,6 +81,7 @@ async function begin(name) {
   labeller = name;
   if (await ask("/next")) {
     localStorage.setItem("rulerank labeller", labeller);
+    $("labeller").blur();  // the hidden field would get keys until the page is drawn again
     show("name", false);
   } else {
     askForAName();

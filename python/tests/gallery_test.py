@@ -17,7 +17,7 @@ NEEDED = {"comparing": ("lightgbm", "xgboost"), "labelling": ("matplotlib",), "e
 # Trees of other libraries differ a little from version to version; all other figures are the same everywhere.
 TOLERANCE = {"comparing": 0.02}
 TOGETHER = 60  # seconds of a usual processor's time: what else runs on the machine does not count
-HANGS = 3000  # seconds after which a cell will not end, however busy the machine is
+HANGS = 900  # seconds after which a cell will not end, however busy the machine is
 spent = {}
 
 

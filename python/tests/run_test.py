@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import rulerank
 from rulerank import RuleRanker
 
-HANGS = 3000  # seconds after which nothing more will come, however busy the machine is
+HANGS = 900  # seconds after which nothing more will come, however busy the machine is
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ import unittest
 PROGRAM = ""
 OLD = b"what was there before\n"
 LOCK = ".rulerank.lock"  # stays in a folder of results where a run was killed; holds nobody up
-HANGS = 3000  # seconds after which nothing more will come, however busy the machine is
+HANGS = 900  # seconds after which nothing more will come, however busy the machine is
 ATTEMPTS = 20  # to meet a program in the middle of its work
 # How far a program is, which it says each 10 seconds off a terminal.
 PROGRESS = re.compile(rb"^rulerank: (?!error|warning)[^\n]*: [\d.]+( [kMGT]?B)?"

@@ -277,8 +277,12 @@ class InABrowser(LabelServer):
         self.assertFalse(self.browser.run("return document.getElementById('name').hidden"))
         self.assertIsNone(self.browser.run("return localStorage.getItem('rulerank labeller')"))
         self.browser.run("document.getElementById('labeller').value = ''")
+        # Before the page is drawn again, which takes the focus from what is hidden.
+        self.browser.run("new MutationObserver(() => focused = document.activeElement.tagName)"
+                         ".observe(document.getElementById('name'), {attributes: true})")
         self.browser.type("#labeller", "Кириллова-Александрова\n")
         self.document(0)
+        self.assertEqual(self.browser.run("return focused"), "BODY", "the first key would go to the hidden field")
         self.assertTrue(self.browser.run("return document.getElementById('name').hidden"))
         self.assertEqual(self.browser.run("return localStorage.getItem('rulerank labeller')"), "Кириллова-Александрова")
 
