@@ -1,5 +1,6 @@
 #include "datasets/arrays.hpp"
 
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "datasets/svmlight/comments.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <unordered_set>
@@ -128,7 +128,7 @@ void set_comments(dataset& data, document_arrays const& about) {
 
 void append_array_line(dataset const& data, std::string_view qid, std::size_t d,
                        std::string& text) {
-  fmt::format_to(std::back_inserter(text), "{} qid:{}", data.labels[d], qid);
+  append_format(text, "{} qid:{}", data.labels[d], qid);
   append_entries(data.document(d), text);
   if (std::string_view const comment = data.comment(d); !comment.empty())
     text.append(" # ").append(comment);

@@ -1,5 +1,6 @@
 #include "datasets/sample.hpp"
 
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
@@ -360,13 +361,12 @@ void check(sample_options const& options) {
 
 void append_sample_line(dataset const& data, query_group const& query, std::size_t d,
                         std::string& text) {
-  auto const end = std::back_inserter(text);
-  fmt::format_to(end, "{} qid:{}", data.labels[d], query.qid);
+  append_format(text, "{} qid:{}", data.labels[d], query.qid);
   for (feature_value const& entry : data.document(d)) {
     auto const value = static_cast<std::uint32_t>(entry.value * decimals + 0.5);
-    fmt::format_to(end, " {}:{}.{:06}", entry.feature, value / 1000000, value % 1000000);
+    append_format(text, " {}:{}.{:06}", entry.feature, value / 1000000, value % 1000000);
   }
-  fmt::format_to(end, " #docid = {}-{}\n", query.qid, d - query.begin + 1);
+  append_format(text, " #docid = {}-{}\n", query.qid, d - query.begin + 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "datasets/scores.hpp"
 
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/number.hpp"
@@ -114,9 +115,9 @@ std::string scores_text(dataset const& test, std::span<double const> scores) {
   std::vector<std::size_t> const places = input_places(test);
   std::vector<double> in_input_order(scores.size());
   for (std::size_t d = 0; d < scores.size(); ++d) in_input_order[places[d]] = scores[d];
-  fmt::memory_buffer text;
-  for (double score : in_input_order) fmt::format_to(std::back_inserter(text), "{}\n", score);
-  return fmt::to_string(text);
+  std::string text;
+  for (double score : in_input_order) append_format(text, "{}\n", score);
+  return text;
 }
 
 void write_scores(dataset const& test, std::span<double const> scores, output_file& out) {

@@ -3,13 +3,13 @@
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "cluster/split.hpp"
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,9 +76,8 @@ neighbour_files::neighbour_files(std::string const& out, std::string const& run,
 void neighbour_files::add_line(neighbour_lines& to, std::string const& query, std::size_t rank,
                                std::string const& id, knn::value_order order, double score) const {
   if (neighbours_)
-    fmt::format_to(std::back_inserter(to.out), "{}\t{}\t{}\t{}\n",
-                   one_cell(query, "--out", "a query's id"), rank,
-                   one_cell(id, "--out", "a document's id"), score);
+    append_format(to.out, "{}\t{}\t{}\t{}\n", one_cell(query, "--out", "a query's id"), rank,
+                  one_cell(id, "--out", "a document's id"), score);
   if (run_)
     to.run += datasets::run_line(query, one_word(id, "a document's id"), rank,
                                  run_score(order, score), tag_);

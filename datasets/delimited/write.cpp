@@ -1,5 +1,6 @@
 #include "datasets/delimited/write.hpp"
 
+#include "core/append_format.hpp"
 #include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/label_cells.hpp"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -55,8 +55,7 @@ class record_writer {
         record_ += '0';
         continue;
       }
-      if (!std::isnan(entry->value))
-        fmt::format_to(std::back_inserter(record_), "{}", entry->value);
+      if (!std::isnan(entry->value)) append_format(record_, "{}", entry->value);
       ++entry;
     }
     end_record();

@@ -1,5 +1,6 @@
 #include "datasets/svmlight/write.hpp"
 
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "datasets/delimited/write.hpp"
 #include "datasets/svmlight.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -32,9 +32,9 @@ void append_line(dataset const& data, std::string_view qid, std::size_t d, std::
   auto const fits = [](std::string_view word) { return word.find_first_of(" \t#") == word.npos; };
   if (!fits(qid)) cannot_hold(data, d, "qid", qid);
   if (data.fractional_labels.empty())
-    fmt::format_to(std::back_inserter(line), "{}", data.labels[d]);
+    append_format(line, "{}", data.labels[d]);
   else
-    fmt::format_to(std::back_inserter(line), "{}", data.fractional_labels[d]);
+    append_format(line, "{}", data.fractional_labels[d]);
   line.append(" qid:").append(qid);
   append_entries(data.document(d), line, data.names);
   std::string_view const comment = data.comment(d);
@@ -55,13 +55,12 @@ std::string relabelled(std::string_view line, std::int32_t label) {
 
 void append_entries(std::span<feature_value const> entries, std::string& text,
                     feature_names const& names) {
-  auto const end = std::back_inserter(text);
-  auto const append = [end](auto const& feature, double value) {
+  auto const append = [&text](auto const& feature, double value) {
     // Java reads no other spelling of it.
     if (std::isnan(value))
-      fmt::format_to(end, " {}:NaN", feature);
+      append_format(text, " {}:NaN", feature);
     else
-      fmt::format_to(end, " {}:{}", feature, value);
+      append_format(text, " {}:{}", feature, value);
   };
   for (feature_value const& entry : entries) {
     if (names.empty())

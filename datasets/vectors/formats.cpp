@@ -1,10 +1,10 @@
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "datasets/vectors/layout.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ vectors_format format_of_name(std::string const& path, bool read) {
   std::string names;
   for (named_vectors_format const& one : known_formats)
     if (one.which != vectors_format::automatic)
-      fmt::format_to(std::back_inserter(names), "{}.{}", names.empty() ? "" : ", ", one.name);
+      append_format(names, "{}.{}", names.empty() ? "" : ", ", one.name);
   throw usage_error(
       fmt::format("{}: the name says no format of vectors, expected one that ends with one of {}",
                   path != "-" ? path

@@ -1,12 +1,12 @@
 #include "rules/mining/writer.hpp"
 
+#include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "datasets/json_text.hpp"
 #include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -42,8 +42,7 @@ double (*measure_of(std::string_view name))(rule_counts const&) {
 
 std::string measure_names() {
   std::string names;
-  for (rule_measure const& m : rule_measures())
-    fmt::format_to(std::back_inserter(names), "{}, ", m.name);
+  for (rule_measure const& m : rule_measures()) append_format(names, "{}, ", m.name);
   return names.substr(0, names.size() - 2);
 }
 
@@ -95,20 +94,19 @@ void mining_writer::write(std::span<item const> items, std::uint32_t support) {
   std::sort(sorted_.begin(), sorted_.end());
   line_ = how_.format == mining_format::json ? "{\"items\": [" : "";
   add_names(sorted_);
-  auto const end = std::back_inserter(line_);
   switch (how_.format) {
     case mining_format::borgelt:
       if (how_.percent)
-        fmt::format_to(end, " ({})\n", percent_of(support, transactions_));
+        append_format(line_, " ({})\n", percent_of(support, transactions_));
       else
-        fmt::format_to(end, " ({})\n", support);
+        append_format(line_, " ({})\n", support);
       break;
     case mining_format::spmf:
-      fmt::format_to(end, " #SUP: {}\n", support);
+      append_format(line_, " #SUP: {}\n", support);
       break;
     case mining_format::json:
-      fmt::format_to(end, "], \"support\": {}, \"share\": {}}}\n", support,
-                     static_cast<double>(support) / static_cast<double>(transactions_));
+      append_format(line_, "], \"support\": {}, \"share\": {}}}\n", support,
+                    static_cast<double>(support) / static_cast<double>(transactions_));
       break;
   }
   out_.write(line_);
@@ -120,27 +118,27 @@ void mining_writer::write(rule_list::rule const& rule, double p_holm) {
     return name == holm_name ? p_holm : measure_of(name)(c);
   };
   line_.clear();
-  auto const end = std::back_inserter(line_);
   switch (how_.format) {
     case mining_format::borgelt:
       add_names(rule.consequent);
       line_ += " <- ";
       add_names(rule.antecedent);
       if (how_.percent)
-        fmt::format_to(end, " ({}, ", percent_of(c.antecedent, c.transactions));
+        append_format(line_, " ({}, ", percent_of(c.antecedent, c.transactions));
       else
-        fmt::format_to(end, " ({}, ", c.antecedent);
+        append_format(line_, " ({}, ", c.antecedent);
       line_ += percent_of(c.both, c.antecedent);
-      for (std::string const& name : how_.measures) fmt::format_to(end, ", {:.6g}", value_of(name));
+      for (std::string const& name : how_.measures)
+        append_format(line_, ", {:.6g}", value_of(name));
       line_ += ")\n";
       break;
     case mining_format::spmf:
       add_names(rule.antecedent);
       line_ += " ==> ";
       add_names(rule.consequent);
-      fmt::format_to(end, " #SUP: {} #CONF: {}", c.both, confidence(c));
+      append_format(line_, " #SUP: {} #CONF: {}", c.both, confidence(c));
       for (std::string const& name : how_.measures)
-        fmt::format_to(end, " #{}: {}", upper(name), value_of(name));
+        append_format(line_, " #{}: {}", upper(name), value_of(name));
       line_ += '\n';
       break;
     case mining_format::json:
@@ -148,13 +146,13 @@ void mining_writer::write(rule_list::rule const& rule, double p_holm) {
       add_names(rule.antecedent);
       line_ += "], \"consequent\": [";
       add_names(rule.consequent);
-      fmt::format_to(end,
-                     "], \"transactions\": {}, \"with_antecedent\": {}, \"with_consequent\": {}, "
-                     "\"with_both\": {}",
-                     c.transactions, c.antecedent, c.consequent, c.both);
+      append_format(line_,
+                    "], \"transactions\": {}, \"with_antecedent\": {}, \"with_consequent\": {}, "
+                    "\"with_both\": {}",
+                    c.transactions, c.antecedent, c.consequent, c.both);
       for (rule_measure const& m : rule_measures())
-        fmt::format_to(end, ", \"{}\": {}", m.name, json_number(m.of(c)));
-      fmt::format_to(end, ", \"{}\": {}}}\n", holm_name, json_number(p_holm));
+        append_format(line_, ", \"{}\": {}", m.name, json_number(m.of(c)));
+      append_format(line_, ", \"{}\": {}}}\n", holm_name, json_number(p_holm));
       break;
   }
   out_.write(line_);
