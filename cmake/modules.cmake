@@ -4,29 +4,24 @@
 # it depends on; their link lines are what keeps the dependencies one way. PUBLIC_HEADERS are what
 # is installed: such a header includes public headers alone, none of CUDA or of a private link.
 # PRIVATE_LINKS that are headers alone are not needed by those who link the installed library.
-# SOURCES are compiled in batches (CMAKE_UNITY_BUILD), so names in their anonymous namespaces are unique in the module.
-# KERNELS are compiled one by one at -O3: inner loops, whose code then depends on no neighbour, and files that Highway
+# SOURCES are compiled as one (CMAKE_UNITY_BUILD), so names in their anonymous namespaces are unique in the module.
+# KERNELS are compiled one by one: inner loops, whose code then does not depend on other files, and files that Highway
 # includes once for each instruction set. GLUE: a module without inner loops, whose code runs once a command.
 set(header_only_packages Boost::headers nlohmann_json::nlohmann_json Spectra::Spectra)
 
-# rulerank_optimize(TARGET LEVEL): the C++ sources of a release build; CMake's own level, -O3, is for kernels alone. At -Og
-# -Wmaybe-uninitialized has false positives, so that warning is off there.
-function(rulerank_optimize target level)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
-  if(level STREQUAL "-Og")
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
-  endif()
+# rulerank_glue(TARGET): its C++ sources compile at -Og in a release build, in place of CMake's -O3. The compiler's
+# -Wmaybe-uninitialized has false positives there.
+function(rulerank_glue target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>
+                                           $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
 endfunction()
 
 function(rulerank_module name)
   cmake_parse_arguments(ARG "GLUE" "" "PUBLIC_HEADERS;SOURCES;KERNELS;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(rulerank_${name} STATIC ${ARG_SOURCES} ${ARG_KERNELS})
   set_source_files_properties(${ARG_KERNELS} ${ARG_CUDA_SOURCES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  set_source_files_properties(${ARG_KERNELS} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
   if(ARG_GLUE)
-    rulerank_optimize(rulerank_${name} -Og)
-  else()
-    rulerank_optimize(rulerank_${name} -O2)
+    rulerank_glue(rulerank_${name})
   endif()
   target_sources(rulerank_${name} PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${ARG_PUBLIC_HEADERS})
@@ -62,7 +57,7 @@ function(rulerank_test module)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${module}_test ${ARG_SOURCES})
   set_target_properties(${module}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 10)  # one of 28 would be waited for
-  rulerank_optimize(${module}_test -Og)
+  rulerank_glue(${module}_test)
   target_link_libraries(${module}_test PRIVATE ${ARG_LINKS} GTest::gtest_main)
   gtest_discover_tests(${module}_test TEST_PREFIX "${module}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 600
                        NO_PRETTY_VALUES PROPERTIES LABELS "${module}" TIMEOUT 1800)
@@ -84,7 +79,7 @@ function(rulerank_fuzz module)
     add_custom_target(fuzz_test)
     add_library(rulerank_fuzzing OBJECT "${PROJECT_SOURCE_DIR}/core/fuzzing.cpp")
     target_link_libraries(rulerank_fuzzing PRIVATE rulerank::core)
-    rulerank_optimize(rulerank_fuzzing -Og)
+    rulerank_glue(rulerank_fuzzing)
     if(RULERANK_FUZZ)
       target_compile_definitions(rulerank_fuzzing PRIVATE RULERANK_FUZZ)
       target_compile_options(rulerank_fuzzing PRIVATE -fsanitize=fuzzer)
@@ -93,7 +88,7 @@ function(rulerank_fuzz module)
   foreach(source IN LISTS ARG_SOURCES)
     get_filename_component(target "${source}" NAME_WE)
     add_executable(${target} ${source} $<TARGET_OBJECTS:rulerank_fuzzing>)
-    rulerank_optimize(${target} -Og)
+    rulerank_glue(${target})
     target_link_libraries(${target} PRIVATE rulerank::${module} ${ARG_LINKS})
     add_dependencies(fuzz_test ${target})
     if(RULERANK_FUZZ)

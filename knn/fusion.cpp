@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "knn/option_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace rulerank::knn {
 
@@ -27,14 +27,6 @@ constexpr std::array<std::string_view, 7> norm_names{"none", "min-max", "max",  
 
 /// What ranx divides by at least.
 constexpr double least_divisor = 1e-9;
-
-std::size_t place_of(std::string_view name, std::span<std::string_view const> in,
-                     std::string_view what) {
-  auto const at = std::find(in.begin(), in.end(), name);
-  if (at == in.end())
-    throw usage_error(fmt::format("found {} '{}', expected {}", what, name, fmt::join(in, ", ")));
-  return static_cast<std::size_t>(at - in.begin());
-}
 
 void check(std::span<datasets::run const> runs, fusion_options const& options) {
   if (runs.size() < 2)
@@ -239,7 +231,7 @@ datasets::run_query fuse_query(std::vector<ranking> rankings, std::string const&
 }  // namespace
 
 fusion_method fusion_method_from(std::string_view name) {
-  return static_cast<fusion_method>(place_of(name, method_names, "method"));
+  return static_cast<fusion_method>(index_of_name(name, method_names, "method"));
 }
 std::string_view name_of(fusion_method method) {
   return method_names[static_cast<std::size_t>(method)];
@@ -249,7 +241,7 @@ std::span<std::string_view const> fusion_method_names() {
 }
 
 score_norm score_norm_from(std::string_view name) {
-  return static_cast<score_norm>(place_of(name, norm_names, "norm"));
+  return static_cast<score_norm>(index_of_name(name, norm_names, "norm"));
 }
 std::string_view name_of(score_norm norm) {
   return norm_names[static_cast<std::size_t>(norm)];

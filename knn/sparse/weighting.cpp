@@ -1,6 +1,7 @@
 #include "knn/sparse/weighting.hpp"
 
 #include "core/error.hpp"
+#include "knn/option_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,15 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> names{"none", "tf-idf", "bm25"};
 constexpr std::array<std::string_view, 3> names_of_tf{"raw", "log", "binary"};
-
-/// The number of a name in a table of an enum's names, in its order.
-std::size_t place_of(std::string_view name, std::span<std::string_view const> in,
-                     std::string_view what) {
-  auto const at = std::find(in.begin(), in.end(), name);
-  if (at == in.end())
-    throw usage_error(fmt::format("found {} '{}', expected {}", what, name, fmt::join(in, ", ")));
-  return static_cast<std::size_t>(at - in.begin());
-}
 
 /// A letter of SMART's and what it means.
 template <class Value>
@@ -143,14 +135,14 @@ void check(weighting_options const& options) {
 }
 
 weighting weighting_from(std::string_view name) {
-  return static_cast<weighting>(place_of(name, names, "weighting"));
+  return static_cast<weighting>(index_of_name(name, names, "weighting"));
 }
 std::string_view name_of(weighting how) {
   return names[static_cast<std::size_t>(how)];
 }
 
 term_frequency term_frequency_from(std::string_view name) {
-  return static_cast<term_frequency>(place_of(name, names_of_tf, "tf"));
+  return static_cast<term_frequency>(index_of_name(name, names_of_tf, "tf"));
 }
 std::string_view name_of(term_frequency tf) {
   return names_of_tf[static_cast<std::size_t>(tf)];

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace rulerank::knn {
+
+/// The index of `name` in the names of an enumeration, in the order of its values. Throws
+/// `usage_error` with `what` is named, `name`, and the names that exist.
+std::size_t index_of_name(std::string_view name, std::span<std::string_view const> names,
+                          std::string_view what);
+
+}  // namespace rulerank::knn
