@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""under_load.py [--busy N] [--stop] [--seed S] COMMAND...
+
+Runs COMMAND, such as `ctest --preset default -E slow_ --schedule-random -j 4`, while the machine is slow: beside N processes that
+only count (--busy), and with --stop while some of COMMAND's processes, chosen at random, are stopped for 10 to 500 ms at a time
+(SIGSTOP, SIGCONT). Ends with COMMAND's exit status. A test that fails here and passes alone depends on the machine's speed."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+SHELL_OF_TESTS = ("ctest",)  # is not stopped: it would count the time of a test that waits for it
+
+
+def descendants(root):
+    """The ids of the processes that `root` and its children started, and that are neither stopped nor dead."""
+    parents, found, more = {}, set(), {root}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
+            state, parent = rest.split()[:2]
+            parents[int(path.parent.name)] = (int(parent), name, state)
+    while more:
+        more = {process for process, (parent, _, _) in parents.items() if parent in more}
+        found |= {process for process in more if parents[process][1] not in SHELL_OF_TESTS and parents[process][2] not in "TtZX"}
+    return sorted(found)
+
+
+def stop_at_random(root, choice):
+    """Stops a third of the processes for some time and lets them go on."""
+    stopped = [process for process in descendants(root) if choice.random() < 1 / 3]
+    for process in stopped:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGSTOP)
+    time.sleep(choice.uniform(0.01, 0.5))
+    for process in stopped:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGCONT)
+    time.sleep(choice.uniform(0.01, 1.0))
+
+
+def main():
+    options = argparse.ArgumentParser(usage=__doc__)
+    options.add_argument("--busy", type=int, default=0)
+    options.add_argument("--stop", action="store_true")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("command", nargs=argparse.REMAINDER)
+    how = options.parse_args()
+    if not how.command:
+        options.error("found no command, expected one to run")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(how.busy)]
+    choice = random.Random(how.seed)
+    try:
+        job = subprocess.Popen(how.command)
+        while job.poll() is None:
+            if how.stop:
+                stop_at_random(job.pid, choice)
+            else:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    job.wait(1)
+        return job.returncode
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
