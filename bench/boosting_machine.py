@@ -22,6 +22,10 @@ import time
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+import needs
+
+needs.packages("numpy", "interpret")
+
 import numpy
 
 SETTINGS = [{"interactions": 0, "outer_bags": 4}, {"outer_bags": 4}]

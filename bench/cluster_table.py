@@ -18,6 +18,10 @@ import sys
 import tempfile
 import time
 
+import needs
+
+needs.packages("numpy")
+
 import numpy
 
 from cluster import ENVIRONMENT, MPIRUN

@@ -17,6 +17,10 @@ import json
 import math
 import pathlib
 
+import needs
+
+needs.packages("numpy")
+
 import numpy
 
 from validation_parts import bare, markdown, signed, student

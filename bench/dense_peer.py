@@ -36,6 +36,10 @@ import tempfile
 import time
 from importlib.metadata import version
 
+import needs
+
+needs.packages("numpy", "faiss")
+
 import numpy
 
 BLOCKS = (1024, 4096, 16384)

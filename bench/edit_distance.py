@@ -15,6 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import needs
+
+needs.packages("numpy", "rapidfuzz")
+
 import numpy
 import rapidfuzz
 from rapidfuzz.distance import Levenshtein

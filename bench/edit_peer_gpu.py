@@ -19,6 +19,10 @@ import statistics
 import subprocess
 import time
 
+import needs
+
+needs.packages("numpy", "stringzilla", "stringzillas")
+
 import numpy
 import stringzilla
 import stringzillas

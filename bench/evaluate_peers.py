@@ -27,6 +27,10 @@ import statistics
 import time
 import warnings
 
+import needs
+
+needs.packages("numpy", "ir_measures", "pytrec_eval", "ranx")
+
 import numpy as np
 
 from tables import machine

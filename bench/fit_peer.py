@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 
+import needs
 from tables import build, machine
 
 FIT = """
@@ -82,6 +83,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     a = parser.parse_args()
+    needs.packages("lightgbm", "numpy")
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "fit.py").write_text(FIT)

@@ -39,6 +39,10 @@ Needs numpy.
 import argparse
 import pathlib
 
+import needs
+
+needs.packages("numpy")
+
 import numpy
 
 from validation_parts import (MEASURES, Results, add_arguments, bare, collect, comparison, grouped, markdown, now,

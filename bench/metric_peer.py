@@ -18,6 +18,10 @@ import time
 
 os.environ["OMP_NUM_THREADS"] = "1"  # pynear's threads, read when it is loaded
 
+import needs
+
+needs.packages("nmslib", "numpy", "pynear")
+
 import nmslib
 import numpy
 import pynear

@@ -16,6 +16,10 @@ import sys
 import tempfile
 import time
 
+import needs
+
+needs.packages("numpy", "sklearn")
+
 import numpy
 import sklearn
 from sklearn.datasets import load_svmlight_file

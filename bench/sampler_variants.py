@@ -37,6 +37,10 @@ import math
 import statistics
 import sys
 
+import needs
+
+needs.packages("numpy")
+
 import numpy
 
 from validation_parts import (MEASURES, Results, add_arguments, bare, collect, comparison, grouped, markdown, now,

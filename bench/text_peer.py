@@ -29,6 +29,10 @@ import subprocess
 import tempfile
 import time
 
+import needs
+
+needs.packages("numpy", "scipy", "sklearn", "threadpoolctl")
+
 import numpy
 import scipy
 import scipy.sparse

@@ -34,6 +34,10 @@ import sys
 import tempfile
 import time
 
+import needs
+
+needs.packages("numpy", "torch")
+
 import numpy
 import torch
 

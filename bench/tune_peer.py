@@ -16,6 +16,10 @@ import subprocess
 import tempfile
 import time
 
+import needs
+
+needs.packages("optuna")
+
 import optuna
 
 from tables import build, machine

@@ -14,6 +14,8 @@ import statistics
 import sys
 from collections import defaultdict
 
+import needs
+
 RANKERS = {"rules": "our rules", "ranksvm": "rank SVM", "xgboost": "XGBoost"}
 METHODS = {"committee": ("two-stage: committee", "C0"), "margin": ("SSARP, then margin", "C1"),
            "random": ("SSARP, then random", "C2"), "draw": ("random alone", "C7"),
@@ -50,6 +52,7 @@ def curve(steps, ranker):
 
 
 def plot(points, out):
+    needs.packages("matplotlib")
     import matplotlib
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "two-stage", "font.size": 8})

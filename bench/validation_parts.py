@@ -24,6 +24,10 @@ import zlib
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+import needs
+
+needs.packages("numpy")
+
 import numpy
 
 import tables
