@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """compare_builds.py BEFORE AFTER [--data FOLDER] [--rounds N] [--only NAME...] [--jobs N] [--out FILE]
 
-Runs the CPU benchmarks of two builds, BEFORE and AFTER (folders with the *_bench programs), in turn, N rounds (10), and prints
-the median time of each measurement in both, and the ratios after / before of the medians and of the fastest rounds. A ratio above
-1 means that AFTER is slower. To see what the machine adds, compare a build with a copy of itself. One thread a benchmark; --jobs runs so many benchmarks side by side, each on a processor of its own. --data is a folder with the real data
-sets (default: $RULERANK_TEST_DATA). --out keeps every measurement as JSON lines.
+Runs the CPU benchmarks of two builds, BEFORE and AFTER (folders with the *_bench programs), in turn, N rounds (10). Prints the
+median time of each measurement in both, and the ratios after / before of the medians and of the fastest rounds. A ratio above 1
+means that AFTER is slower. To see what the machine adds, compare a build with a copy of itself.
+
+Each benchmark has one thread. --jobs N runs N benchmarks at a time, each on a processor of its own. --data is a folder with the real
+data sets (default: $RULERANK_TEST_DATA). --out keeps every measurement as JSON lines.
 
     cmake --preset bench && cmake --build --preset bench      # in a checkout of each commit
     bench/compare_builds.py ../old/out/bench/bin out/bench/bin --data build/data
 
-A single call below 20 microseconds is left out by name, and so is what only one of the builds reports."""
+Single calls below 20 microseconds, and measurements that only one build reports, are left out and listed."""
 
 import argparse
 import concurrent.futures

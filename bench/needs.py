@@ -1,10 +1,12 @@
-"""The packages that a script of bench/ needs beside Python's own library: named, with how to get them, where they are missing."""
+"""Checks that the Python packages of a script of bench/ are installed, and says how to install those that are not."""
 
 import importlib.util
 import os
 import sys
 
-OF_PYPI = {"faiss": "faiss-cpu", "sklearn": "scikit-learn"}  # packages with another name on PyPI than in Python
+# Packages whose name on PyPI differs from the one in Python.
+OF_PYPI = {"faiss": "faiss-cpu", "pytrec_eval": "pytrec-eval-terrier", "sklearn": "scikit-learn",
+           "stringzillas": "stringzillas-cuda"}
 
 
 def packages(*names):

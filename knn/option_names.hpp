@@ -7,7 +7,8 @@
 namespace rulerank::knn {
 
 /// The index of `name` in the names of an enumeration, in the order of its values. Throws
-/// `usage_error` with `what` is named, `name`, and the names that exist.
+/// `usage_error` for an unknown name; the message says `what` kind of name it is, `name` and
+/// `names`.
 std::size_t index_of_name(std::string_view name, std::span<std::string_view const> names,
                           std::string_view what);
 

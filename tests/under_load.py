@@ -15,11 +15,12 @@ import subprocess
 import sys
 import time
 
-SHELL_OF_TESTS = ("ctest",)  # is not stopped: it would count the time of a test that waits for it
+NEVER_STOPPED = ("ctest",)  # its stops would count towards its tests' times
 
 
 def descendants(root):
-    """The ids of the processes that `root` and its children started, and that are neither stopped nor dead."""
+    """The ids of `root` and of the processes that it and its children started, without ctest and without those that are stopped
+    or dead."""
     parents, found, more = {}, set(), {root}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -27,21 +28,24 @@ def descendants(root):
             state, parent = rest.split()[:2]
             parents[int(path.parent.name)] = (int(parent), name, state)
     while more:
+        found |= {process for process in more if process in parents and parents[process][1] not in NEVER_STOPPED
+                  and parents[process][2] not in "TtZX"}
         more = {process for process, (parent, _, _) in parents.items() if parent in more}
-        found |= {process for process in more if parents[process][1] not in SHELL_OF_TESTS and parents[process][2] not in "TtZX"}
     return sorted(found)
 
 
 def stop_at_random(root, choice):
     """Stops a third of the processes for some time and lets them go on."""
     stopped = [process for process in descendants(root) if choice.random() < 1 / 3]
-    for process in stopped:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGSTOP)
-    time.sleep(choice.uniform(0.01, 0.5))
-    for process in stopped:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGCONT)
+    try:
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
+        time.sleep(choice.uniform(0.01, 0.5))
+    finally:
+        for process in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
     time.sleep(choice.uniform(0.01, 1.0))
 
 
