@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""compare_builds.py BEFORE AFTER [--data FOLDER] [--rounds N] [--only NAME...] [--jobs N] [--out FILE]
-
-Runs the CPU benchmarks of two builds, BEFORE and AFTER (folders with the *_bench programs), in turn, N rounds (10). Prints the
+"""Runs the CPU benchmarks of two builds, BEFORE and AFTER (folders with the *_bench programs), in turn, N rounds (10). Prints the
 median time of each measurement in both, and the ratios after / before of the medians and of the fastest rounds. A ratio above 1
 means that AFTER is slower. To see what the machine adds, compare a build with a copy of itself.
 
@@ -25,7 +23,7 @@ import sys
 import tempfile
 
 GOOGLE = ["--benchmark_format=json", "--benchmark_min_time=0.05"]
-# Benchmark: its arguments, in which {data} is the folder of the real sets.
+# Benchmark: its arguments. {data} is the folder of the real sets, {queries} a file with some words of its English dictionary.
 COMMANDS = {
     "bitmaps": GOOGLE,
     "discretizer": GOOGLE,
@@ -51,7 +49,7 @@ def is_google(name):
 
 
 def of_google(report):
-    return {f"{one['name']}": one["cpu_time"] * UNITS[one["time_unit"]] for one in report["benchmarks"]}
+    return {one["name"]: one["cpu_time"] * UNITS[one["time_unit"]] for one in report["benchmarks"]}
 
 
 def seconds_of(field, value):
@@ -75,14 +73,10 @@ def of_lines(text):
     return found
 
 
-def measured(folder, name, data, processor):
-    """{measurement: seconds} of one run of a benchmark."""
+def measured(folder, name, files, processor):
+    """{measurement: seconds} of one run of a benchmark; `files` are the values of {data} and {queries}."""
     program = pathlib.Path(folder) / f"{name.split('_vectors')[0]}_bench"
-    with tempfile.NamedTemporaryFile() as queries:
-        queries.writelines((pathlib.Path(data) / "metric/dictionaries/English.dic").read_bytes().splitlines(True)[::300])
-        queries.flush()
-        words = [word.format(data=data, queries=queries.name) for word in COMMANDS[name]]
-        text = output_of(program, words, processor)
+    text = output_of(program, [word.format(**files) for word in COMMANDS[name]], processor)
     return of_google(json.loads(text)) if is_google(name) else of_lines(text)
 
 
@@ -94,13 +88,13 @@ def output_of(program, words, processor):
     return done.stdout
 
 
-def rounds_of(name, folders, data, rounds, processors):
+def rounds_of(name, folders, files, rounds, processors):
     """{measurement: ([seconds before], [seconds after])}"""
     processor, found = processors.get(), {}
     try:
         for number in range(rounds):
             for side in (0, 1) if number % 2 == 0 else (1, 0):
-                for what, seconds in measured(folders[side], name, data, processor).items():
+                for what, seconds in measured(folders[side], name, files, processor).items():
                     found.setdefault(what, ([], []))[side].append(seconds)
     finally:
         processors.put(processor)
@@ -113,11 +107,13 @@ def comparable(name, sides, rounds):
 
 
 def main():
-    options = argparse.ArgumentParser(usage=__doc__)
-    options.add_argument("folders", nargs=2)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("before", metavar="BEFORE")
+    options.add_argument("after", metavar="AFTER")
     options.add_argument("--data", default=os.environ.get("RULERANK_TEST_DATA"))
     options.add_argument("--rounds", type=int, default=10)
-    options.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS))
+    options.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS), metavar="NAME",
+                         help=", ".join(COMMANDS))
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--out")
     how = options.parse_args()
@@ -129,8 +125,11 @@ def main():
         sys.exit(f"compare_builds.py: error: found --jobs {how.jobs}, expected at most {len(usable)}, the processors here")
     for job in range(how.jobs):  # far from each other: neighbours may share a core
         processors.put(usable[job * len(usable) // how.jobs])
-    with concurrent.futures.ThreadPoolExecutor(how.jobs) as pool:
-        jobs = {name: pool.submit(rounds_of, name, how.folders, how.data, how.rounds, processors) for name in how.only}
+    with tempfile.NamedTemporaryFile() as queries, concurrent.futures.ThreadPoolExecutor(how.jobs) as pool:
+        queries.writelines((pathlib.Path(how.data) / "metric/dictionaries/English.dic").read_bytes().splitlines(True)[::300])
+        queries.flush()
+        files = {"data": how.data, "queries": queries.name}
+        jobs = {name: pool.submit(rounds_of, name, (how.before, how.after), files, how.rounds, processors) for name in how.only}
     rows, left_out = [], []
     for name, job in jobs.items():
         for what, (before, after) in job.result().items():

@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""under_load.py [--busy N] [--stop] [--seed S] COMMAND...
-
-Runs COMMAND, such as `ctest --preset default -E slow_ --schedule-random -j 4`, while the machine is slow: beside N processes that
+"""Runs COMMAND, such as `ctest --preset default -E slow_ --schedule-random -j 4`, while the machine is slow: beside N processes that
 only count (--busy), and with --stop while some of COMMAND's processes, chosen at random, are stopped for 10 to 500 ms at a time
 (SIGSTOP, SIGCONT). Ends with COMMAND's exit status. A test that fails here and passes alone depends on the machine's speed."""
 
@@ -50,7 +48,7 @@ def stop_at_random(root, choice):
 
 
 def main():
-    options = argparse.ArgumentParser(usage=__doc__)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--busy", type=int, default=0)
     options.add_argument("--stop", action="store_true")
     options.add_argument("--seed", type=int, default=1)

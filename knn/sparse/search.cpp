@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
+#include "knn/option_names.hpp"
 #include "knn/sparse/engine.hpp"
 #include "knn/sparse/posting_lists.hpp"
 #include "knn/sparse/similarity_math.hpp"
@@ -173,10 +174,7 @@ similarity sparse_similarity_from(std::string_view name) {
 }
 
 load_balance load_balance_from(std::string_view name) {
-  for (std::size_t i = 0; i < balances.size(); ++i)
-    if (balances[i] == name) return static_cast<load_balance>(i);
-  throw usage_error(
-      fmt::format("found balance '{}', expected {}", name, fmt::join(balances, ", ")));
+  return static_cast<load_balance>(index_of_name(name, balances, "balance"));
 }
 std::string_view name_of(load_balance balance) {
   return balances[static_cast<std::size_t>(balance)];

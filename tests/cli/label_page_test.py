@@ -277,7 +277,7 @@ class InABrowser(LabelServer):
         self.assertFalse(self.browser.run("return document.getElementById('name').hidden"))
         self.assertIsNone(self.browser.run("return localStorage.getItem('rulerank labeller')"))
         self.browser.run("document.getElementById('labeller').value = ''")
-        # Before the page is drawn again, which takes the focus from what is hidden.
+        # Read the focus when the form is hidden: the browser moves it only when it draws the page again.
         self.browser.run("new MutationObserver(() => focused = document.activeElement.tagName)"
                          ".observe(document.getElementById('name'), {attributes: true})")
         self.browser.type("#labeller", "Кириллова-Александрова\n")
