@@ -175,21 +175,29 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
 }
 
 std::vector<std::string> rulerank::fuzzing::seeds() {
+  std::string const discretizer =
+      R"({"format":"rulerank-discretizer","version":1,"method":"tube","bins":10,"missing_values":"item",)"
+      R"("unlisted":"zero","norm":"none","features":[{"feature":1,"cuts":[0.5,1.5]},{"feature":2,"cuts":[]}]})";
+  std::string const topics =
+      "<top>\n<num> Number: 051\n<title> Topic: a &amp; b\n<desc> Description:\nc\n</top>\n"
+      "<top>\n<num>52</num><title></title>\n<desc>d &#233; <!-- x --> &x;</desc>\n</TOP>\n";
+  std::string const documents =
+      "<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>a < b <p x=1> c</TEXT>\n"
+      "</DOC>\n<doc><docno>2</docno><SCRIPT>no</SCRIPT> all\r\n</doc>\n";
+  std::string const json_lines = R"({"_id":"a","text":"\u00e9","metadata":{}})"
+                                 "\n\n"
+                                 R"({"id":-2,"text":"","label":3})"
+                                 "\n";
   std::vector<std::string> seeds{
       std::string("\0", 1) + "0.5\n-1e-3\n",
       std::string("\0", 1) + "q1\t0\t0.5\nq1\t1\t0.25\n",
       "\1q1 0 d1 1\nq1 0 d2 -1\n",
       "\2q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 0.25 tag\n",
-      "\3{\"format\":\"rulerank-discretizer\",\"version\":1,\"method\":\"tube\",\"bins\":10,"
-      "\"missing_values\":\"item\",\"unlisted\":\"zero\",\"norm\":\"none\",\"features\":"
-      "[{\"feature\":1,\"cuts\":[0.5,1.5]},{\"feature\":2,\"cuts\":[]}]}",
-      "\10"
-      "2\n1\n",
-      "\5"
-      "1 2 2\n\n4294967295 0\r\n",
+      "\3" + discretizer,
+      "\0102\n1\n",  // \010, 2; an escape has three octal digits
+      "\0051 2 2\n\n4294967295 0\r\n",
       "\6green tea, milk\n\nmilk",
-      "\4"
-      "1\tone\n2\ttwo\r\n",
+      "\0041\tone\n2\ttwo\r\n",
       "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
       "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
       "\7-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
@@ -198,12 +206,9 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
       "\12# rulerank answers 1 id\nline\tdocid\tanswer\n0\ta\t1\n0\ta\tundo\n0\ta\tskip\n2\t2-",
       "\13# names\n1\tBM25 of title\n 7  inlinks\r\n",
       "\1query-id\tcorpus-id\tscore\nq1\td1\t1\n# x\nq2\t#1\t+2\n",
-      "\14<top>\n<num> Number: 051\n<title> Topic: a &amp; b\n<desc> Description:\nc\n</top>\n"
-      "<top>\n<num>52</num><title></title>\n<desc>d &#233; <!-- x --> &x;</desc>\n</TOP>\n",
-      "\14<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEADLINE>h</HEADLINE>\n<TEXT>a < b <p x=1> c</TEXT>\n"
-      "</DOC>\n<doc><docno>2</docno><SCRIPT>no</SCRIPT> all\r\n</doc>\n",
-      "\15{\"_id\":\"a\",\"text\":\"\\u00e9\",\"metadata\":{}}\n\n{\"id\":-2,\"text\":\"\","
-      "\"label\":3}\n",
+      "\14" + topics,
+      "\14" + documents,
+      "\15" + json_lines,
   };
   return seeds;
 }
