@@ -7,11 +7,11 @@
 #include "apps/shared/session.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
-#include "cluster/communicator.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/version.hpp"
+#include "mpi/communicator.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -62,7 +62,7 @@ sigset_t block_signals() {
 /// even where the work does not look at its stop token, and at once on a second signal: an output
 /// file is in its place whole or not there at all, whenever the process ends. Ranks that gave the
 /// job up are ended by `mpirun`, and why has been said.
-void stop_on_signal(sigset_t signals, session& owner, cluster::communicator const& ranks) {
+void stop_on_signal(sigset_t signals, session& owner, mpi::communicator const& ranks) {
   auto const wait_and_stop = [&owner, signals, is_first = ranks.is_first(),
                               gave_up = ranks.gave_up()] {
     int received = 0;
@@ -117,7 +117,7 @@ int obey(CLI::App& program, session& owner, int argc, char** argv) {
 std::string version_text() {
   return fmt::format(
       "rulerank {}\ncommit {}\ncompiler {}\nbuild {}\nCUDA {}\nMPI {}\ninstruction set {}", version,
-      commit(), compiler, build_type, *cuda_compiler ? cuda_compiler : "none", cluster::mpi_name(),
+      commit(), compiler, build_type, *cuda_compiler ? cuda_compiler : "none", mpi::mpi_name(),
       bitmaps::instruction_set());
 }
 
@@ -152,7 +152,7 @@ void add_verbs(CLI::App& program, session& owner) {
 }
 
 /// What is being caught, as an exit code and a message.
-cluster::failure failure_of(CLI::App const& program) {
+mpi::failure failure_of(CLI::App const& program) {
   try {
     throw;
   } catch (CLI::ParseError const& e) {
@@ -174,9 +174,9 @@ cluster::failure failure_of(CLI::App const& program) {
 
 /// The program on one rank. Whichever of them fails, all end with the same exit code, and the first
 /// one says why.
-int run_rank(CLI::App& program, cluster::communicator const& ranks, sigset_t signals, int argc,
+int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals, int argc,
              char** argv) {
-  auto const fail_all = [&](cluster::failure const& agreed) {
+  auto const fail_all = [&](mpi::failure const& agreed) {
     return ranks.is_first() ? fail(agreed.code, agreed.message) : agreed.code;
   };
   try {
@@ -192,7 +192,7 @@ int run_rank(CLI::App& program, cluster::communicator const& ranks, sigset_t sig
     int const code = obey(program, owner, argc, argv);
     ranks.meet();
     return code;
-  } catch (cluster::job_failed const& e) {
+  } catch (mpi::job_failed const& e) {
     return fail_all(e.agreed());
   } catch (...) {
     return fail_all(ranks.fail(failure_of(program)));
@@ -206,10 +206,10 @@ int run(int argc, char** argv) {
   sigset_t const signals = block_signals();  // before MPI starts threads
   CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
   try {
-    cluster::communicator const ranks;
+    mpi::communicator const ranks;
     return run_rank(program, ranks, signals, argc, argv);
   } catch (...) {  // it is no rank, and has none to tell
-    cluster::failure const own = failure_of(program);
+    mpi::failure const own = failure_of(program);
     return fail(own.code, own.message);
   }
 }

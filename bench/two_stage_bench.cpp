@@ -15,11 +15,11 @@
 
 #include "al/sampler.hpp"
 #include "bench/word_list.hpp"
-#include "committee/second_stage.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/evaluate.hpp"
+#include "learners/second_stage.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,7 +38,7 @@ using namespace rulerank;
 struct part {
   datasets::dataset data;
   datasets::binned_dataset items;
-  committee::documents view() const { return {data, items}; }
+  learners::documents view() const { return {data, items}; }
 };
 
 class fold {
@@ -52,7 +52,7 @@ class fold {
     test_.items = datasets::apply_discretizer(ctx, test_.data, cuts);
   }
 
-  void run(std::vector<std::string> const& methods, committee::round_options rounds) {
+  void run(std::vector<std::string> const& methods, learners::round_options rounds) {
     al::sample const start = sample_of(3);
     for (std::string const& method : methods) {
       if (method == "ssarp") {
@@ -64,7 +64,7 @@ class fold {
       } else if (method == "draw") {
         draw(start.documents, rounds);
       } else {
-        rounds.by = committee::strategy_from(method);
+        rounds.by = learners::strategy_from(method);
         rounds_of(start, rounds);
       }
     }
@@ -94,23 +94,23 @@ class fold {
       point("ssarp", 0, static_cast<std::size_t>(size), sample_of(size).documents);
   }
 
-  void rounds_of(al::sample const& start, committee::round_options const& options) {
-    committee::members who;
+  void rounds_of(al::sample const& start, learners::round_options const& options) {
+    learners::members who;
     who.learners = learners();
-    committee::second_stage stage(train_.view(), start.documents, train_.data.labels,
-                                  std::move(who), options);
+    learners::second_stage stage(train_.view(), start.documents, train_.data.labels, std::move(who),
+                                 options);
     for (;;) {
-      point(committee::name_of(options.by), options.per_query, stage.rounds_done(),
+      point(learners::name_of(options.by), options.per_query, stage.rounds_done(),
             stage.labelled_documents());
       std::vector<std::int32_t> labels;
-      for (committee::pick const& p : stage.select(ctx_))
+      for (learners::pick const& p : stage.select(ctx_))
         labels.push_back(train_.data.labels[p.document]);
       if (labels.empty()) return;
       stage.answer(labels);
     }
   }
 
-  void draw(std::vector<std::size_t> const& start, committee::round_options const& rounds) {
+  void draw(std::vector<std::size_t> const& start, learners::round_options const& rounds) {
     std::vector<std::size_t> documents(train_.data.size());
     std::iota(documents.begin(), documents.end(), std::size_t{0});
     random_engine engine(ctx_.seed);
@@ -136,10 +136,10 @@ class fold {
     }
   }
 
-  static std::vector<std::unique_ptr<committee::learner>> learners() {
-    std::vector<std::unique_ptr<committee::learner>> all;
-    for (committee::learner_info const& l : committee::learners())
-      all.push_back(committee::make_learner(l.name, {}));
+  static std::vector<std::unique_ptr<learners::learner>> learners() {
+    std::vector<std::unique_ptr<learners::learner>> all;
+    for (learners::learner_info const& l : learners::learners())
+      all.push_back(learners::make_learner(l.name, {}));
     return all;
   }
 
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
     ctx.threads = 1;
     std::vector<std::string> const methods =
         word_list(argc, argv, 3, "ssarp,committee,margin,random,draw,all");
-    committee::round_options rounds;
+    learners::round_options rounds;
     if (argc > 4) rounds.per_query = std::stoul(argv[4]);
     if (argc > 5) rounds.rounds = std::stoul(argv[5]);
     fmt::print("set\tfold\tmethod\tper_query\tstep\tlabels\tshare\trules\tranksvm\txgboost\n");

@@ -74,7 +74,7 @@ struct sample_task {
 };
 
 struct kept_setting {
-  peers::trial const* trial = nullptr;
+  learners::trial const* trial = nullptr;
   std::size_t steps = 0;
 };
 
@@ -139,9 +139,9 @@ class curve_runner {
       if (!parts_.contains(method)) parts_.emplace(method, binned_by(method));
     };
     need(options_.discretizer.method);
-    for (peers::system const& s : work_.systems) {
+    for (learners::system const& s : work_.systems) {
       need(s.defaults.method);
-      for (peers::trial const& t : s.trials) need(t.method);
+      for (learners::trial const& t : s.trials) need(t.method);
     }
   }
 
@@ -174,9 +174,9 @@ class curve_runner {
     return chooser_->choose(ctx, task.by, documents_of(task.budget, train_.size()), task.draw);
   }
 
-  std::unique_ptr<committee::learner> learnt(context const& ctx, peers::trial const& t,
-                                             std::size_t steps,
-                                             std::vector<std::size_t> const& documents) const {
+  std::unique_ptr<learners::learner> learnt(context const& ctx, learners::trial const& t,
+                                            std::size_t steps,
+                                            std::vector<std::size_t> const& documents) const {
     auto learner = t.make(ctx.seed, steps);
     binned_parts const& parts = parts_.at(t.method);
     learner->learn(ctx, {train_, parts.train, parts.cuts}, {documents, train_.labels});
@@ -251,18 +251,18 @@ class curve_runner {
     return {budget, budget < 1 ? way::random : way::all, 0};
   }
 
-  peers::trial const& trial_of(trial_task const& task) const {
-    peers::system const& s = work_.systems[task.system];
+  learners::trial const& trial_of(trial_task const& task) const {
+    learners::system const& s = work_.systems[task.system];
     return task.trial == 0 ? s.defaults : s.trials[task.trial - 1];
   }
 
   /// The defaults and the others; none where there are no others.
-  static std::size_t trials_of(peers::system const& s) {
+  static std::size_t trials_of(learners::system const& s) {
     return s.trials.empty() ? 0 : s.trials.size() + 1;
   }
 
   /// The validation part's value of a trial, by the number of trees that is best there.
-  json_text validate(context const& ctx, peers::trial const& t,
+  json_text validate(context const& ctx, learners::trial const& t,
                      std::vector<std::size_t> const& sample) const {
     auto const learner = learnt(ctx, t, 0, sample);
     binned_parts const& parts = parts_.at(t.method);
@@ -285,7 +285,7 @@ class curve_runner {
   /// The share of the sample's pairs that a trial orders, by the number of trees that is best.
   /// Each document is judged by its place in the list of its query, which is scored as a whole by
   /// what was learnt from the other folds: most queries of a small sample have one document in it.
-  json_text cross_fit(context const& ctx, peers::trial const& t,
+  json_text cross_fit(context const& ctx, learners::trial const& t,
                       std::vector<std::size_t> const& sample) const {
     best_steps best;
     std::vector<sample_fold> const dealt = deal_sample(train_, sample, folds_of_sample, ctx.seed);
@@ -295,7 +295,7 @@ class curve_runner {
     bool const equal = std::equal(labels.begin() + 1, labels.end(), labels.begin());
     if (dealt.size() < 2 || equal) return best_steps{0.5, 0}.result(false);
     binned_parts const& parts = parts_.at(t.method);
-    std::vector<std::unique_ptr<committee::learner>> learners;
+    std::vector<std::unique_ptr<learners::learner>> learners;
     std::size_t most = 1;
     for (sample_fold const& f : dealt) {
       ctx.check_stop();
@@ -312,7 +312,7 @@ class curve_runner {
   }
 
   /// Adds the places of a fold's judged documents by each number of trees, or all that were grown.
-  void judge(context const& ctx, committee::learner& by, sample_fold const& f,
+  void judge(context const& ctx, learners::learner& by, sample_fold const& f,
              binned_parts const& parts, std::vector<std::size_t> const& looks,
              std::vector<std::vector<double>>& places) const {
     ctx.check_stop();
@@ -353,7 +353,7 @@ class curve_runner {
         result_.choices.emplace_back();
       else if (value <= result_.choices.back().value)
         continue;
-      peers::trial const& t = trial_of(task);
+      learners::trial const& t = trial_of(task);
       result_.choices.back() = {work_.systems[task.system].name,
                                 task.budget,
                                 choice_at(task.budget),
@@ -391,7 +391,7 @@ class curve_runner {
     double fit_s = 0, score_s = 0;
   };
 
-  learnt_values values_of(context const& ctx, peers::trial const& t, std::size_t steps,
+  learnt_values values_of(context const& ctx, learners::trial const& t, std::size_t steps,
                           std::vector<std::size_t> const& documents) const {
     stage_timer const fitting(untimed_, {});
     auto const learner = learnt(ctx, t, steps, documents);
@@ -415,7 +415,7 @@ class curve_runner {
     chosen_documents const sample = sample_of(ctx, task);
     json_text json{{"documents", sample.documents.size()}, {"how", sample.how}};
     for (std::size_t s = 0; s < work_.systems.size(); ++s) {
-      peers::system const& system = work_.systems[s];
+      learners::system const& system = work_.systems[s];
       kept_setting const& kept = kept_.at({task.budget, s});
       learnt_values const defaults = values_of(ctx, system.defaults, 0, sample.documents);
       add_to(json, setting_choice::defaults, system.name, defaults);
@@ -434,7 +434,7 @@ class curve_runner {
     for (sample_task const& task : tasks) {
       json_text const found = done(key_of(task));
       for (setting_choice const by : {setting_choice::defaults, choice_at(task.budget)})
-        for (peers::system const& s : work_.systems) {
+        for (learners::system const& s : work_.systems) {
           std::string const settings(name_of(by));
           json_text const& seconds = found.at("seconds").at(settings).at(s.name);
           result_.seconds.push_back({seconds.at(0).get<double>(), seconds.at(1).get<double>()});

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "experiment/learning_curves.hpp"
-#include "peers/peers.hpp"
+#include "learners/systems.hpp"
 
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace rulerank::experiment {
 /// What the work on every fold needs. What is referred to outlives it.
 struct curve_work {
   curve_options const& options;
-  std::vector<peers::system> const& systems;
+  std::vector<learners::system> const& systems;
   fold_source const& source;
   sinks const& out;
 };

@@ -50,7 +50,7 @@ class curves_runner {
       : ctx_(ctx), source_(source), out_(out) {
     all_.options = options;
     for (std::string const& name : options.systems) {
-      systems_.push_back(peers::make_system(name, {.lightgbm = options.lightgbm}));
+      systems_.push_back(learners::make_system(name, {.lightgbm = options.lightgbm}));
       std::string const& library = systems_.back().library;
       if (library.empty())
         all_.ours.push_back(name);
@@ -196,7 +196,7 @@ class curves_runner {
   fold_source const& source_;
   sinks const& out_;
   sinks const untimed_;
-  std::vector<peers::system> systems_;
+  std::vector<learners::system> systems_;
   json_text reading_;
   curve_results all_;
 };
@@ -215,7 +215,7 @@ setting_choice setting_choice_from(std::string_view name) {
 }
 
 std::vector<std::string_view> curve_systems() {
-  return peers::system_names();
+  return learners::system_names();
 }
 
 std::vector<std::string_view> curve_ways() {
@@ -240,7 +240,7 @@ void check(curve_options const& options) {
   if (options.draws == 0) throw usage_error("0 draws, expected 1 or more");
   if (options.measures.empty()) throw usage_error("no measure, expected one or more");
   for (std::string const& name : options.systems)
-    peers::make_system(name, {.lightgbm = options.lightgbm});
+    learners::make_system(name, {.lightgbm = options.lightgbm});
 }
 
 bool needs_validation(curve_options const& options) {

@@ -22,7 +22,7 @@
 // functions may be called from several threads, `run_curves` on output folders of its own each.
 namespace rulerank::experiment {
 
-/// The systems there are (peers::system_names).
+/// The systems there are (learners::system_names).
 std::vector<std::string_view> curve_systems();
 /// The ways to choose a part of the documents to learn from: chosen, random, queries, depth,
 /// margin, entropy, variance (docs/verbs/experiment.md).
@@ -35,7 +35,7 @@ struct curve_options {
   /// from at 1, whatever the ways.
   std::vector<double> budgets;
   std::size_t draws = 10;               ///< of what is drawn, 1 or more
-  std::string lightgbm;                 ///< peers::system_options has it
+  std::string lightgbm;                 ///< learners::system_options has it
   std::vector<eval::measure> measures;  ///< distinct; the first one chooses settings
   eval::profile profile;
   datasets::discretizer_options discretizer;  ///< method and bins: of sampling and its committees

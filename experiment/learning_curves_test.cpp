@@ -1,6 +1,5 @@
 #include "experiment/learning_curves.hpp"
 
-#include "committee/learner.hpp"
 #include "core/error.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
@@ -11,6 +10,7 @@
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"
 #include "experiment/ways.hpp"
+#include "learners/learner.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -192,7 +192,7 @@ TEST(curve_fold, is_read_as_it_was_written) {
 curve_options small_options() {
   curve_options o;
   o.systems = {"rules"};
-  for (committee::learner_info const& l : committee::learners())
+  for (learners::learner_info const& l : learners::learners())
     if (l.name == "ranksvm" && l.available) o.systems.emplace_back("ranksvm");
   o.ways = {"chosen", "random", "variance"};
   o.budgets = {0.05, 0.25, 1};
@@ -463,7 +463,7 @@ TEST(run_curves, keeps_the_defaults_where_a_sample_says_nothing) {
     return true;
   };
   curve_results const all = run_curves(ctx, options, source);
-  EXPECT_EQ(tried, std::set<std::uint64_t>{4 * 3 * peers::most_trials});
+  EXPECT_EQ(tried, std::set<std::uint64_t>{4 * 3 * learners::most_trials});
   for (curve_fold const& fold : all.folds) {
     ASSERT_EQ(fold.choices.size(), 4U * 3);
     for (curve_choice const& c : fold.choices) {
@@ -471,7 +471,7 @@ TEST(run_curves, keeps_the_defaults_where_a_sample_says_nothing) {
         EXPECT_EQ(c.value, 0.5);
       }
       EXPECT_EQ(c.steps, 0U);
-      EXPECT_EQ(c.trial, peers::make_system(c.system).defaults.name) << c.budget;
+      EXPECT_EQ(c.trial, learners::make_system(c.system).defaults.name) << c.budget;
     }
     for (curve_point const& p : fold.points)
       for (curve_point const& other : fold.points)

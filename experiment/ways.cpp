@@ -1,11 +1,11 @@
 #include "experiment/ways.hpp"
 
 #include "al/sampler.hpp"
-#include "committee/disagreement.hpp"
-#include "committee/learner.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "experiment/baselines.hpp"
+#include "learners/disagreement.hpp"
+#include "learners/learner.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,7 +125,7 @@ double variance_of(std::span<double const> scores) {
 
 /// Members learn from two thirds each, drawn; their scores of all documents.
 std::vector<std::vector<double>> committee_scores(context const& ctx,
-                                                  committee::documents const& pool,
+                                                  learners::documents const& pool,
                                                   std::vector<std::size_t> const& known,
                                                   random_engine& engine) {
   l2r::ranker_options options;
@@ -136,7 +136,7 @@ std::vector<std::vector<double>> committee_scores(context const& ctx,
     part.resize((2 * known.size() + 2) / 3);
     for (std::size_t& i : part) i = known[i];
     part = ascending(std::move(part));
-    auto const member = committee::make_rules_learner(options);
+    auto const member = learners::make_rules_learner(options);
     member->learn(ctx, pool, {part, pool.data.labels});
     scores.push_back(member->score(ctx, pool));
   }
@@ -156,8 +156,7 @@ std::vector<double> worth_of(way w, datasets::dataset const& data,
   }
   if (w != way::margin) return worth;
   for (datasets::query_group const& q : data.queries) {
-    std::vector<double> const gaps =
-        committee::margins(std::span(worth).subspan(q.begin, q.size()));
+    std::vector<double> const gaps = learners::margins(std::span(worth).subspan(q.begin, q.size()));
     for (std::size_t i = 0; i < gaps.size(); ++i) worth[q.begin + i] = -gaps[i];
   }
   return worth;

@@ -58,7 +58,7 @@ void committee_arguments::check() const {
         throw usage_error(fmt::format("{} without --rounds, their number", name));
     return;
   }
-  committee::strategy const by = committee::strategy_from(select);
+  learners::strategy const by = learners::strategy_from(select);
   std::set<std::string> seen;
   auto const once = [&](std::string const& name) {
     if (!seen.insert(name).second)
@@ -66,7 +66,7 @@ void committee_arguments::check() const {
           fmt::format("--committee: found '{}' twice, expected each member once", name));
   };
   for (std::string const& name : learners()) {
-    committee::make_learner(name, {});  // refuses an unknown name
+    learners::make_learner(name, {});  // refuses an unknown name
     once(name);
   }
   for (auto const& [name, path] : outside()) {
@@ -74,9 +74,9 @@ void committee_arguments::check() const {
       throw usage_error(fmt::format("--committee: found '{}={}', expected NAME=FILE", name, path));
     once(name);
   }
-  if (by == committee::strategy::committee && seen.size() < 2)
+  if (by == learners::strategy::committee && seen.size() < 2)
     throw usage_error(fmt::format("--committee {}: one member, expected two or more", members));
-  if (by == committee::strategy::margin && learners().empty())
+  if (by == learners::strategy::margin && learners().empty())
     throw usage_error("--select margin looks at a member that learns, and --committee has none");
 }
 
@@ -87,23 +87,23 @@ std::vector<session::named_input> committee_arguments::files() const {
   return inputs;
 }
 
-committee::members committee_arguments::make_members(session& owner,
-                                                     sampler_arguments const& sampler,
-                                                     datasets::dataset const& train) const {
-  committee::learner_options how;
+learners::members committee_arguments::make_members(session& owner,
+                                                    sampler_arguments const& sampler,
+                                                    datasets::dataset const& train) const {
+  learners::learner_options how;
   how.rules.scoring.rule_size = static_cast<std::uint32_t>(sampler.rule_size);
   how.rules.scoring.thresholds = {sampler.min_support, sampler.min_confidence};
-  committee::members who;
+  learners::members who;
   for (std::string const& name : learners())
-    who.learners.push_back(committee::make_learner(name, how));
+    who.learners.push_back(learners::make_learner(name, how));
   for (auto const& [name, path] : outside())
     who.fixed.push_back(datasets::read_scores_of(owner.ctx(), owner.input(path), train));
   return who;
 }
 
-committee::round_options committee_arguments::options(sampler_arguments const& sampler) const {
-  committee::round_options options;
-  options.by = committee::strategy_from(select);
+learners::round_options committee_arguments::options(sampler_arguments const& sampler) const {
+  learners::round_options options;
+  options.by = learners::strategy_from(select);
   options.rounds = rounds;
   options.per_query = per_query;
   options.max_documents = sampler.max_documents;

@@ -2,8 +2,8 @@
 
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/shared/session.hpp"
-#include "committee/second_stage.hpp"
 #include "datasets/dataset.hpp"
+#include "learners/second_stage.hpp"
 
 #include <cstddef>
 #include <string>
@@ -29,9 +29,9 @@ struct committee_arguments {
 
   /// The members, with the rules' settings of the sampler; reads the files of NAME=FILE, scores of
   /// the documents of `train`.
-  committee::members make_members(session& owner, sampler_arguments const& sampler,
-                                  datasets::dataset const& train) const;
-  committee::round_options options(sampler_arguments const& sampler) const;
+  learners::members make_members(session& owner, sampler_arguments const& sampler,
+                                 datasets::dataset const& train) const;
+  learners::round_options options(sampler_arguments const& sampler) const;
 
  private:
   std::vector<std::string> learners() const;

@@ -52,9 +52,9 @@ class known_answers {
   }
 
   /// The picks without a label; the labels of the others go to the journal.
-  std::vector<committee::pick> without_label(std::vector<committee::pick> const& picks) {
-    std::vector<committee::pick> without;
-    for (committee::pick const& p : picks) {
+  std::vector<learners::pick> without_label(std::vector<learners::pick> const& picks) {
+    std::vector<learners::pick> without;
+    for (learners::pick const& p : picks) {
       std::optional<std::int32_t> const label = label_of(p.document);
       if (!label)
         without.push_back(p);
@@ -75,9 +75,9 @@ class known_answers {
   std::unordered_set<std::size_t> journalled_;
 };
 
-bool has(std::vector<committee::pick> const& picks, std::size_t document) {
+bool has(std::vector<learners::pick> const& picks, std::size_t document) {
   return std::any_of(picks.begin(), picks.end(),
-                     [&](committee::pick const& p) { return p.document == document; });
+                     [&](learners::pick const& p) { return p.document == document; });
 }
 
 /// The rounds of one run of the program.
@@ -97,7 +97,7 @@ class committee_rounds {
 
   second_stage_result run() {
     start();
-    std::vector<committee::pick> missing;
+    std::vector<learners::pick> missing;
     while (!stage_->select(owner_.ctx()).empty()) {
       missing = known_.without_label(stage_->select(owner_.ctx()));
       if (missing.empty()) {
@@ -116,7 +116,7 @@ class committee_rounds {
 
  private:
   void start() {
-    stage_.emplace(committee::documents{pool_.train, pool_.binned}, found_.sample.documents,
+    stage_.emplace(learners::documents{pool_.train, pool_.binned}, found_.sample.documents,
                    found_.labels.empty() ? pool_.train.labels : found_.labels,
                    how_.committee.make_members(owner_, how_.sampler, pool_.train), options_,
                    known_.left_out());
@@ -130,16 +130,16 @@ class committee_rounds {
 
   void answer_picks() {
     std::vector<std::int32_t> labels;
-    for (committee::pick const& p : stage_->select(owner_.ctx()))
+    for (learners::pick const& p : stage_->select(owner_.ctx()))
       labels.push_back(*known_.label_of(p.document));
     stage_->answer(labels);
   }
 
-  label_dialogue::request request_for(committee::pick const& p, std::size_t left) const {
+  label_dialogue::request request_for(learners::pick const& p, std::size_t left) const {
     label_dialogue::request shown;
     shown.document = p.document;
     shown.why = fmt::format("round {} of {}, {} to go", p.round, options_.rounds, left);
-    if (options_.by == committee::strategy::committee)
+    if (options_.by == learners::strategy::committee)
       shown.why += fmt::format(": the committee disagrees on {} of its pairs", p.disagreement);
     shown.columns = all_features_;
     shown.neighbours =
@@ -155,7 +155,7 @@ class committee_rounds {
 
   /// Asks the person about a document; false: they have ended it. The stage starts again where an
   /// answer is taken back that it has used.
-  bool ask(committee::pick const& p, std::size_t left) {
+  bool ask(learners::pick const& p, std::size_t left) {
     std::optional<datasets::answer> last;
     if (!found_.journal->answers().empty()) last = found_.journal->answers().back();
     al::reply const reply = (*found_.dialogue)(request_for(p, left), found_.answers);
@@ -170,13 +170,13 @@ class committee_rounds {
 
   /// The result so far. Where the person has finished early, answers of the last round belong to it
   /// and nothing is missing.
-  second_stage_result collect(std::vector<committee::pick>& missing) {
+  second_stage_result collect(std::vector<learners::pick>& missing) {
     second_stage_result result;
     result.documents = stage_->labelled_documents();
     result.labels.assign(stage_->labels().begin(), stage_->labels().end());
     result.picks = stage_->picks();
     if (found_.dialogue && found_.dialogue->finished_early()) {
-      for (committee::pick const& p : stage_->select(owner_.ctx())) {
+      for (learners::pick const& p : stage_->select(owner_.ctx())) {
         if (has(missing, p.document)) continue;
         result.documents.push_back(p.document);
         result.labels[p.document] = *known_.label_of(p.document);
@@ -193,10 +193,10 @@ class committee_rounds {
     return result;
   }
 
-  void report(std::vector<committee::pick> const& missing, nlohmann::ordered_json const& summary) {
+  void report(std::vector<learners::pick> const& missing, nlohmann::ordered_json const& summary) {
     label_arguments const& asking = how_.asking;
     std::vector<std::size_t> wanted;
-    for (committee::pick const& p : missing) wanted.push_back(p.document);
+    for (learners::pick const& p : missing) wanted.push_back(p.document);
     if (asking.pending.empty() && !found_.dialogue)
       refuse_unlabelled(asking, pool_.train, wanted.front(), "picked");
     end_for_labels(owner_, asking, pool_.train, found_.shown, wanted, "second_stage", summary,
@@ -209,10 +209,10 @@ class committee_rounds {
   round_arguments how_;
   label_pool pool_;
   labelled_sample const& found_;
-  committee::round_options options_;
+  learners::round_options options_;
   known_answers known_;
   std::vector<std::size_t> all_features_;
-  std::optional<committee::second_stage> stage_;
+  std::optional<learners::second_stage> stage_;
 };
 
 }  // namespace
@@ -224,13 +224,13 @@ second_stage_result run_rounds(session& owner, round_arguments const& how, label
 }
 
 std::string ids_table(datasets::dataset const& train, al::sample const& sample,
-                      std::vector<committee::pick> const& picks) {
+                      std::vector<learners::pick> const& picks) {
   std::string text = "line\tdocid\tpartition\titeration\trules\tround\tdisagreement\n";
   std::vector<std::size_t> const lines = datasets::input_places(train);
   for (al::choice const& c : sample.choices)
     text += fmt::format("{}\t{}\t{}\t{}\t{}\t0\t\n", lines[c.document], train.docid(c.document),
                         c.partition, c.iteration, c.rules);
-  for (committee::pick const& p : picks)
+  for (learners::pick const& p : picks)
     text += fmt::format("{}\t{}\t\t\t\t{}\t{}\n", lines[p.document], train.docid(p.document),
                         p.round, p.disagreement);
   return text;

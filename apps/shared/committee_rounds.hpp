@@ -6,7 +6,7 @@
 #include "apps/shared/labelled_sampling.hpp"
 #include "apps/shared/sampler_arguments.hpp"
 #include "apps/shared/session.hpp"
-#include "committee/second_stage.hpp"
+#include "learners/second_stage.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct second_stage_result {
   bool ready = false;                  ///< false: labels are wanted, and the exit code is set
   std::vector<std::size_t> documents;  ///< all that are labelled, ascending
   std::vector<std::int32_t> labels;    ///< [N] of these
-  std::vector<committee::pick> picks;
+  std::vector<learners::pick> picks;
   nlohmann::ordered_json summary;
 };
 
@@ -42,6 +42,6 @@ second_stage_result run_rounds(session& owner, round_arguments const& how, label
 /// `ids_table` with two more columns, round (0: of the sampling) and disagreement, and a row for
 /// each pick, without partition, iteration and rules.
 std::string ids_table(datasets::dataset const& train, al::sample const& sample,
-                      std::vector<committee::pick> const& picks);
+                      std::vector<learners::pick> const& picks);
 
 }  // namespace rulerank::apps

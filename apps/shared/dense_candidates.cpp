@@ -4,9 +4,9 @@
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
-#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/share.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -118,7 +118,7 @@ void dense_candidates::prepare(session& owner, std::size_t documents,
 }
 
 found_lists dense_candidates::search(session& owner, std::size_t k) const {
-  found_lists lists = lists_of(cluster::search(owner.ranks(), topics_.size(), [&](share some) {
+  found_lists lists = lists_of(mpi::search(owner.ranks(), topics_.size(), [&](share some) {
     return index_->search(owner.ctx(), topics_.rows(some.begin, some.size()),
                           std::min(k, documents_.size()));
   }));

@@ -92,14 +92,14 @@ std::string title_of(std::string const& docid, std::string const& qid) {
   return fmt::format("docid {}, query {}", printable(docid), printable(qid));
 }
 
-void show_features(std::vector<annotation::feature_view> const& features) {
-  for (annotation::feature_view const& f : features)
+void show_features(std::vector<labelling::feature_view> const& features) {
+  for (labelling::feature_view const& f : features)
     show_line("    {:<14} {}\n", f.value, printable(f.range));
 }
 
 }  // namespace
 
-label_dialogue::label_dialogue(annotation::question_views const& views, std::int32_t max_label,
+label_dialogue::label_dialogue(labelling::question_views const& views, std::int32_t max_label,
                                datasets::answer_journal& journal, std::istream& in)
     : views_(views),
       max_label_(max_label),
@@ -108,9 +108,9 @@ label_dialogue::label_dialogue(annotation::question_views const& views, std::int
       styled_(::isatty(STDERR_FILENO) == 1) {}
 
 /// What stands in a text is made printable, piece by piece, before anything else is put in.
-void label_dialogue::show_text(annotation::marked_text const& text) const {
+void label_dialogue::show_text(labelling::marked_text const& text) const {
   std::string whole;
-  for (annotation::text_piece const& piece : text) {
+  for (labelling::text_piece const& piece : text) {
     std::string shown;
     for (std::size_t begin = 0; begin <= piece.text.size();) {
       std::size_t const end = std::min(piece.text.find_first_of("\n\t", begin), piece.text.size());
@@ -125,7 +125,7 @@ void label_dialogue::show_text(annotation::marked_text const& text) const {
     show_line("  {}\n", with_marks(line, inside, styled_));
 }
 
-void label_dialogue::show(annotation::question_view const& view) const {
+void label_dialogue::show(labelling::question_view const& view) const {
   show_line("\nAnswer {}: {}\n", journal_.answers().size() + 1, title_of(view.docid, view.qid));
   if (!view.query.empty()) show_text({{"query: " + view.query, false}});
   if (!view.title.empty()) show_text(view.title);
@@ -139,7 +139,7 @@ void label_dialogue::show(annotation::question_view const& view) const {
   for (std::size_t i = 1; i < view.brings.size(); ++i)
     show_line("    {}\n", printable(view.brings[i]));
   if (!view.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
-  for (annotation::neighbour_view const& n : view.neighbours) {
+  for (labelling::neighbour_view const& n : view.neighbours) {
     show_line("    label {}: {}, {} of {} alike  {}\n", n.label, title_of(n.docid, n.qid), n.shared,
               counted(view.feature_count, "feature"), printable(n.comment));
     if (!n.query.empty()) show_line("      query: {}\n", printable(n.query));
@@ -149,11 +149,9 @@ void label_dialogue::show(annotation::question_view const& view) const {
 
 al::reply label_dialogue::operator()(al::question const& now, al::labelling const& work) {
   request shown;
-  static_cast<annotation::view_request&>(shown) = views_.request(now, work);
-  shown.estimate = [&] {
-    return annotation::describe(work.look_ahead(annotation::next_documents));
-  };
-  if (!estimated_ && work.minority_labels() >= annotation::enough_minority_labels) {
+  static_cast<labelling::view_request&>(shown) = views_.request(now, work);
+  shown.estimate = [&] { return labelling::describe(work.look_ahead(labelling::next_documents)); };
+  if (!estimated_ && work.minority_labels() >= labelling::enough_minority_labels) {
     estimated_ = true;
     show_line("\n{}\n", shown.estimate());
   }
@@ -162,7 +160,7 @@ al::reply label_dialogue::operator()(al::question const& now, al::labelling cons
 
 al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
   using kind = al::reply::kind;
-  annotation::question_view const view = views_.view(now);
+  labelling::question_view const view = views_.view(now);
   show(view);
   for (;;) {
     show_line("label 0 to {} (s skip, u undo, {}a all, e estimate, f finish, q quit, ?): ",

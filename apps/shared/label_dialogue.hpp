@@ -1,8 +1,8 @@
 #pragma once
 
 #include "al/labelling.hpp"
-#include "annotation/question_view.hpp"
 #include "datasets/answers.hpp"
+#include "labelling/question_view.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace rulerank::apps {
 class label_dialogue {
  public:
   /// A document that wants a label, and what more labels would bring.
-  struct request : annotation::view_request {
+  struct request : labelling::view_request {
     std::function<std::string()> estimate;
   };
 
   /// What is referred to outlives it.
-  label_dialogue(annotation::question_views const& views, std::int32_t max_label,
+  label_dialogue(labelling::question_views const& views, std::int32_t max_label,
                  datasets::answer_journal& journal, std::istream& in);
 
   /// A label, a document left out, an undo, or an end; the end of the input is one too. The first
@@ -35,10 +35,10 @@ class label_dialogue {
   bool finished_early() const noexcept { return finish_; }
 
  private:
-  void show(annotation::question_view const& view) const;
-  void show_text(annotation::marked_text const& text) const;
+  void show(labelling::question_view const& view) const;
+  void show_text(labelling::marked_text const& text) const;
 
-  annotation::question_views const& views_;
+  labelling::question_views const& views_;
   std::int32_t max_label_;
   datasets::answer_journal& journal_;
   std::istream& in_;

@@ -23,7 +23,7 @@ datasets::label_form pending_form(label_arguments const& asking, pool_views cons
   datasets::label_form form;
   if (asking.pending.ends_with(".csv")) form.delimiter = ',';
   if (shown.texts != nullptr) {
-    form.titles = annotation::question_views::text_titles();
+    form.titles = labelling::question_views::text_titles();
     form.cells_of = [&shown](std::size_t d) { return shown.views->text_cells(d); };
   }
   return form;
@@ -81,7 +81,7 @@ nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& 
           {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},
-          {"estimate", !annotation::is_estimate(ahead)
+          {"estimate", !labelling::is_estimate(ahead)
                            ? nlohmann::ordered_json(nullptr)
                            : nlohmann::ordered_json{{"next_documents", ahead.next},
                                                     {"next_rules", ahead.next_rules},
@@ -133,14 +133,14 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
                datasets::labels_to_fill(train, {}, pending_form(asking, result.shown)));
   al::outlook ahead;
   if (asking.asks()) {
-    ahead = work.look_ahead(annotation::next_documents);
+    ahead = work.look_ahead(labelling::next_documents);
     result.summary = summary_of(work, ahead);
   }
   if (!result.ready) {
     end_for_labels(owner, asking, train, result.shown, wanted, "labelling", result.summary,
                    fmt::format("{}{}; {}", documents_want_labels(wanted.size()),
                                asking.pending.empty() ? "" : ", see " + asking.pending,
-                               annotation::describe(ahead)));
+                               labelling::describe(ahead)));
     return result;
   }
   result.sample = work.take();

@@ -2,12 +2,12 @@
 
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
-#include "cluster/split.hpp"
 #include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -162,8 +162,8 @@ knn::neighbours deal_queries(session& owner, std::size_t queries, std::size_t le
   auto const shares = value_from_first(owner.ranks(), [&] {
     auto const ranks = static_cast<std::size_t>(owner.ranks().size());
     std::size_t const even = (queries + ranks - 1) / ranks;
-    return cluster::factored_shares(queries, ranks,
-                                    owner.ctx().devices.empty() ? std::min(even, least) : even);
+    return mpi::factored_shares(queries, ranks,
+                                owner.ctx().devices.empty() ? std::min(even, least) : even);
   });
   std::map<std::size_t, neighbour_lines> waiting;  // for those before them
   std::size_t next = 0;
@@ -179,7 +179,7 @@ knn::neighbours deal_queries(session& owner, std::size_t queries, std::size_t le
   std::vector<knn::neighbours> found;
   for (std::string const& bytes : kept)
     if (!bytes.empty()) found.push_back(value_of<knn::neighbours>(bytes));
-  return found.empty() ? knn::neighbours() : cluster::joined(std::move(found));
+  return found.empty() ? knn::neighbours() : mpi::joined(std::move(found));
 }
 
 class_votes::class_votes(std::string const& votes, std::string const& out)

@@ -2,10 +2,10 @@
 
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
-#include "cluster/collection_split.hpp"
-#include "cluster/index_parts.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
+#include "mpi/collection_split.hpp"
+#include "mpi/index_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -18,17 +18,17 @@ void over_ranks_argument::add_to(CLI::App& verb) {
 }
 
 bool opens_parts(searched_paths const& paths) {
-  return paths.collection.empty() && cluster::is_index_in_parts(paths.index);
+  return paths.collection.empty() && mpi::is_index_in_parts(paths.index);
 }
 
 bool splits_collection(session& owner, over_ranks_argument const& asked,
                        searched_paths const& paths) {
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   if (ranks.size() == 1) return false;
-  auto const how = cluster::shared_out_from(asked.how);
-  bool const by_collection = how == cluster::shared_out::collection;
+  auto const how = mpi::shared_out_from(asked.how);
+  bool const by_collection = how == mpi::shared_out::collection;
   if (paths.collection.empty()) {
-    if (cluster::is_index_in_parts(paths.index)) return how != cluster::shared_out::queries;
+    if (mpi::is_index_in_parts(paths.index)) return how != mpi::shared_out::queries;
     if (by_collection)
       throw usage_error(fmt::format(
           "--over-ranks collection: found {} in one file, expected an index in parts, which "
@@ -39,7 +39,7 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
   if (!paths.index.empty()) {
     if (!paths.whole_for.empty())
       owner.expect_one_process("--collection beside --index and " + paths.whole_for);
-    if (how == cluster::shared_out::queries)
+    if (how == mpi::shared_out::queries)
       throw usage_error(
           "--over-ranks queries beside --collection and --index, which ranks write in parts");
     return true;
@@ -49,12 +49,12 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
     return false;
   }
   double const bytes = bytes_ahead(paths.collection) * paths.memory_a_byte;
-  return cluster::shares_collection(ranks, how, static_cast<std::uint64_t>(bytes));
+  return mpi::shares_collection(ranks, how, static_cast<std::uint64_t>(bytes));
 }
 
 std::string part_written(session& owner, std::string const& collection, std::string const& index) {
   if (collection.empty() || index.empty() || !has_processes(owner.ctx())) return {};
-  return cluster::path_of_part(index, static_cast<std::size_t>(owner.ctx().processes->rank()));
+  return mpi::path_of_part(index, static_cast<std::size_t>(owner.ctx().processes->rank()));
 }
 
 }  // namespace rulerank::apps

@@ -4,8 +4,6 @@
 #include "apps/shared/device_option.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/manifest.hpp"
-#include "cluster/agreement.hpp"
-#include "cluster/split.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
@@ -14,6 +12,8 @@
 #include "core/version.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/section_file.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -61,11 +61,11 @@ double cpu_seconds() {
 }  // namespace
 
 struct session::state {
-  state(std::vector<std::string> line, cluster::communicator const& of_job)
+  state(std::vector<std::string> line, mpi::communicator const& of_job)
       : command(std::move(line)), ranks(of_job) {}
 
   std::vector<std::string> command;
-  cluster::communicator const& ranks;
+  mpi::communicator const& ranks;
   std::set<std::string> agreed;              // inputs that are the same on all ranks
   std::set<std::string> indexes;             // inputs that are opened as indexes
   std::map<std::string, std::string> known;  // SHA-256 of inputs, those that ranks read
@@ -122,7 +122,7 @@ void end_on_unreadable_input(int) {
 
 }  // namespace
 
-session::session(std::vector<std::string> command, cluster::communicator const& ranks)
+session::session(std::vector<std::string> command, mpi::communicator const& ranks)
     : state_(std::make_unique<state>(std::move(command), ranks)) {
   inputs_of_the_run = &state_->inputs;
   if (ranks.size() > 1) rank_of_the_run = ranks.rank();
@@ -134,13 +134,13 @@ session::~session() {
 }
 
 void session::start() {
-  cluster::communicator const& ranks = state_->ranks;
+  mpi::communicator const& ranks = state_->ranks;
   if (ranks.size() > 1) {
     // Each is short enough for what ranks of all versions exchange in the same way.
-    cluster::expect_same(ranks, "version", version);
-    cluster::expect_same(ranks, "commit", commit());
+    mpi::expect_same(ranks, "version", version);
+    mpi::expect_same(ranks, "commit", commit());
     auto const words = std::span(state_->command).subspan(1);  // behind the program's path
-    cluster::expect_same(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
+    mpi::expect_same(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
     note("ranks", ranks.size());
   }
   if (!ranks.is_first()) {
@@ -151,21 +151,21 @@ void session::start() {
   if (!run.manifest.empty() && ranks.is_first()) state_->manifest.emplace(run.manifest);
 }
 
-cluster::communicator const& session::ranks() {
+mpi::communicator const& session::ranks() {
   if (state_->ranks.size() == 1) return state_->ranks;
   for (auto const& [path, then] : state_->inputs) {
     if (!state_->agreed.insert(path).second) continue;
-    if (cluster::find_one_file(state_->ranks, path)) continue;
+    if (mpi::find_one_file(state_->ranks, path)) continue;
     // A folder's files are named as inputs too, or read by all alike. A rank that lacks a file
     // meets the others here all the same.
-    cluster::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
+    mpi::expect_same(state_->ranks, "SHA-256 of " + path, state_->sum_of(path));
   }
   return state_->ranks;
 }
 
 std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn const& task,
                                        process_group::keep_fn const& keep) {
-  cluster::communicator const& all = ranks();
+  mpi::communicator const& all = ranks();
   auto const to_sum = value_from_first(all, [&] {
     std::vector<std::string> paths;
     if (!run.manifest.empty())
@@ -221,7 +221,7 @@ context const& session::ctx() {
 }
 
 std::vector<int> session::of_this_rank(std::vector<int> const& devices) const {
-  return cluster::devices_of_rank(devices, state_->ranks.rank_here(), state_->ranks.size_here());
+  return mpi::devices_of_rank(devices, state_->ranks.rank_here(), state_->ranks.size_here());
 }
 
 void session::choose_device(runs_on engine, double thread_seconds, double gpu_seconds) {
@@ -363,7 +363,7 @@ nlohmann::ordered_json session::manifest() {
 void session::finish() {
   state_->screen.end_progress();
   if (!run.manifest.empty() && state_->ranks.size() > 1) {
-    cluster::traffic const traffic = state_->ranks.exchanged();
+    mpi::traffic const traffic = state_->ranks.exchanged();
     note("exchanges", traffic.exchanges);
     note("exchanged_bytes", traffic.bytes);
     note("peak_memory_bytes_of_ranks", gather_values(state_->ranks, peak_memory_bytes()));

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "cluster/communicator.hpp"
 #include "core/context.hpp"
 #include "core/engine_registry.hpp"
 #include "core/output_file.hpp"
 #include "core/stopwatch.hpp"
+#include "mpi/communicator.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -33,7 +33,7 @@ struct run_options {
 class session {
  public:
   /// `ranks` outlives the session.
-  session(std::vector<std::string> command, cluster::communicator const& ranks);
+  session(std::vector<std::string> command, mpi::communicator const& ranks);
   ~session();
   session(session const&) = delete;
   session& operator=(session const&) = delete;
@@ -83,7 +83,7 @@ class session {
   /// The ranks over which the verb, or what it calls by its context, shares out work. All call it
   /// together before that; inputs that were named since the last call are compared first, and
   /// `usage_error` names one that is another on a rank.
-  cluster::communicator const& ranks();
+  mpi::communicator const& ranks();
   /// Deals tasks to the ranks (process_group::deal), all of which call it together. What the
   /// manifest has still to read of inputs, for their SHA-256, is dealt with them. All ranks have
   /// the same tasks: what differs among them, such as their threads, is the first one's

@@ -76,7 +76,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
   pool_views made;
   if (!arguments.show.empty()) {
     auto const timer = owner.stage("texts");
-    annotation::text_sources sources;
+    labelling::text_sources sources;
     sources.documents = owner.input(arguments.show);
     sources.topics = owner.input(arguments.topics);
     sources.format = std::ranges::find(shown_formats, arguments.format, [](auto const& f) {
@@ -86,7 +86,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
     sources.labels = arguments.labels;
     sources.number_by_position = arguments.number_by_position;
     sources.other_texts = arguments.other_texts;
-    made.texts = std::make_unique<annotation::document_texts>(owner.ctx(), pool.train, sources);
+    made.texts = std::make_unique<labelling::document_texts>(owner.ctx(), pool.train, sources);
     for (auto const& [by_position, path] :
          {std::pair(made.texts->queries_found_by_position(), arguments.topics),
           std::pair(made.texts->documents_found_by_position(), arguments.show)})
@@ -101,15 +101,15 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
                              counted(pool.train.queries.size(), "query", "queries"),
                              pool.train.name + (missing == 1 ? " is" : " are"), arguments.topics));
   }
-  annotation::question_views::sources what{.pool = pool.train,
-                                           .binned = pool.binned,
-                                           .cuts = pool.cuts,
-                                           .names = pool.cuts.names,
-                                           .texts = made.texts.get(),
-                                           .neighbours = arguments.neighbours};
+  labelling::question_views::sources what{.pool = pool.train,
+                                          .binned = pool.binned,
+                                          .cuts = pool.cuts,
+                                          .names = pool.cuts.names,
+                                          .texts = made.texts.get(),
+                                          .neighbours = arguments.neighbours};
   if (!arguments.names.empty())
     what.names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
-  made.views = std::make_unique<annotation::question_views>(owner.ctx(), std::move(what));
+  made.views = std::make_unique<labelling::question_views>(owner.ctx(), std::move(what));
   return made;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "annotation/document_texts.hpp"
-#include "annotation/question_view.hpp"
 #include "apps/shared/session.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "labelling/document_texts.hpp"
+#include "labelling/question_view.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +47,8 @@ struct view_arguments {
 
 /// The views of a pool, and the texts in them.
 struct pool_views {
-  std::unique_ptr<annotation::document_texts> texts;  ///< null without --show
-  std::unique_ptr<annotation::question_views> views;
+  std::unique_ptr<labelling::document_texts> texts;  ///< null without --show
+  std::unique_ptr<labelling::question_views> views;
 };
 
 /// Reads the texts and names. Warns of documents and queries that have no text. The pool outlives

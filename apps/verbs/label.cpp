@@ -1,7 +1,4 @@
 #include "al/labelling.hpp"
-#include "annotation/http_server.hpp"
-#include "annotation/label_service.hpp"
-#include "annotation/label_team.hpp"
 #include "apps/shared/console.hpp"
 #include "apps/shared/labelled_sampling.hpp"
 #include "apps/shared/options.hpp"
@@ -12,6 +9,9 @@
 #include "core/output_file.hpp"
 #include "datasets/answers.hpp"
 #include "datasets/json_text.hpp"
+#include "labelling/http_server.hpp"
+#include "labelling/label_service.hpp"
+#include "labelling/label_team.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -45,35 +45,35 @@ void name_files(session& owner, label_verb_arguments& arguments) {
 
 /// Until somebody ends it. The address is no message that --quiet could leave out: nobody can label
 /// without it.
-void serve(session& owner, label_verb_arguments const& arguments, annotation::label_team& team,
-           annotation::question_views& views, std::size_t documents) {
+void serve(session& owner, label_verb_arguments const& arguments, labelling::label_team& team,
+           labelling::question_views& views, std::size_t documents) {
   auto const timer = owner.stage("label");
-  annotation::http_server server(annotation::listen_address_from(arguments.listen));
-  annotation::label_service::options how;
-  how.token = annotation::new_token();
-  how.hosts = annotation::hosts_of(server.address());
+  labelling::http_server server(labelling::listen_address_from(arguments.listen));
+  labelling::label_service::options how;
+  how.token = labelling::new_token();
+  how.hosts = labelling::hosts_of(server.address());
   how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
   how.max_label = arguments.view.max_label;
   how.documents = documents;
   how.out = arguments.out;
-  annotation::label_service service(
+  labelling::label_service service(
       how, team, views, [&work = team.work()](std::vector<datasets::answer> answers) {
-        return work.look_ahead(annotation::next_documents, std::move(answers));
+        return work.look_ahead(labelling::next_documents, std::move(answers));
       });
-  if (!annotation::is_loopback(server.address()))
+  if (!labelling::is_loopback(server.address()))
     owner.warn(
         "other machines reach this address, and what goes over the network can be read there");
   write_to_standard_error(
       fmt::format("rulerank: label at http://{}/#{}\n", how.hosts.front(), how.token));
   server.run(
-      owner.ctx(), [&](annotation::http_request const& r) { return service.handle(r); },
+      owner.ctx(), [&](labelling::http_request const& r) { return service.handle(r); },
       [&] { return service.finished(); });
 }
 
 void label(session& owner, label_verb_arguments& arguments) {
   arguments.sampler.check();
   arguments.view.check();
-  annotation::listen_address_from(arguments.listen);
+  labelling::listen_address_from(arguments.listen);
   name_files(owner, arguments);
   reduction_outputs out(owner, arguments);
   reduction_pool const pool = read_pool(owner, arguments);
@@ -87,7 +87,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   al::labelling work(owner.ctx(), pool.binned, options);
   datasets::answer_journal journal(arguments.resume, work.identity(), pool.train,
                                    datasets::labellers::several);
-  annotation::label_team team(work, journal, arguments.resume, arguments.answers);
+  labelling::label_team team(work, journal, arguments.resume, arguments.answers);
   if (std::size_t const answers = journal.answers().size(); answers > 0)
     owner.say(fmt::format("{} of {} in {}", counted(answers, "answer"),
                           counted(team.labellers().size(), "labeller"), arguments.resume));

@@ -1,7 +1,6 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
@@ -9,6 +8,7 @@
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
 #include "l2r/scorer.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -46,7 +46,7 @@ class ranking_writer {
   /// Of a rank's part of a test file, on all ranks together.
   void write_part(datasets::dataset const& part, l2r::scored const& result) {
     auto const timer = owner_.stage("write");
-    cluster::communicator const& ranks = owner_.ranks();
+    mpi::communicator const& ranks = owner_.ranks();
     collect_on_first(ranks, datasets::scores_text(part, result.scores),
                      [&](std::string_view text) { scores_.write(text); });
     if (!run_) return;

@@ -6,16 +6,16 @@
 #include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "cluster/agreement.hpp"
-#include "cluster/collection_split.hpp"
-#include "cluster/index_parts.hpp"
-#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/share.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/collection_split.hpp"
+#include "mpi/index_parts.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +76,7 @@ struct searched_documents {
 };
 
 /// The labels of all documents, by their numbers. All ranks call it together.
-std::vector<std::string> labels_of(cluster::communicator const& ranks,
+std::vector<std::string> labels_of(mpi::communicator const& ranks,
                                    searched_documents const& searched) {
   std::vector<std::pair<std::uint64_t, std::string>> all;
   for (knn::text_index const& part : searched.parts)
@@ -91,20 +91,19 @@ std::vector<std::string> labels_of(cluster::communicator const& ranks,
 /// The parts of an index that were made over ranks: this rank's, or all.
 searched_documents open_parts(session& owner, std::string const& path, bool is_split) {
   auto const timer = owner.stage("open");
-  cluster::communicator const& ranks = owner.ranks();
-  auto const all = cluster::read_index_parts(path, "text");
+  mpi::communicator const& ranks = owner.ranks();
+  auto const all = mpi::read_index_parts(path, "text");
   searched_documents opened;
   opened.documents = all.items;
   opened.is_split = is_split;
-  for (cluster::index_part const& part : is_split
-                                             ? cluster::parts_of(all, ranks.rank(), ranks.size())
-                                             : cluster::parts_of(all, 0, 1)) {
-    cluster::expect_part(part);
+  for (mpi::index_part const& part :
+       is_split ? mpi::parts_of(all, ranks.rank(), ranks.size()) : mpi::parts_of(all, 0, 1)) {
+    mpi::expect_part(part);
     opened.parts.push_back(knn::text_index::open_part(owner.ctx(), part.path));
-    cluster::expect_items(part, opened.parts.back().ids().size());
+    mpi::expect_items(part, opened.parts.back().ids().size());
     opened.postings += opened.parts.back().index().postings();
   }
-  if (is_split) opened.postings = cluster::sum(ranks, opened.postings);
+  if (is_split) opened.postings = mpi::sum(ranks, opened.postings);
   return opened;
 }
 
@@ -113,7 +112,7 @@ knn::text_index build(session& owner, search_text_arguments const& arguments);
 /// This rank's part of the collection, which is kept where that is asked for.
 searched_documents build_part(session& owner, search_text_arguments const& arguments,
                               std::string const& part_path) {
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   searched_documents built;
   built.is_split = true;
   knn::text_index_options options = arguments.text.options(owner);
@@ -123,7 +122,7 @@ searched_documents build_part(session& owner, search_text_arguments const& argum
     built.parts.push_back(
         knn::text_index::build_part(owner.ctx(), arguments.collection, options, ranks));
     built.documents = built.parts[0].statistics().documents;
-    built.postings = cluster::sum(ranks, built.parts[0].index().postings());
+    built.postings = mpi::sum(ranks, built.parts[0].index().postings());
     return built;
   }
   {
@@ -134,7 +133,7 @@ searched_documents build_part(session& owner, search_text_arguments const& argum
     file.commit();
   }
   std::size_t const items = knn::text_index::open_part(owner.ctx(), part_path).ids().size();
-  cluster::write_index_parts(ranks, arguments.index, "text", items);
+  mpi::write_index_parts(ranks, arguments.index, "text", items);
   return open_parts(owner, arguments.index, true);
 }
 
@@ -164,7 +163,7 @@ knn::text_index build(session& owner, search_text_arguments const& arguments) {
     // Whoever maps the same file needs no checksum that another one has compared.
     context const& ctx = owner.ctx();
     return knn::text_index::open(
-        cluster::find_one_file(owner.ranks(), arguments.index) ? ctx : without_processes(ctx),
+        mpi::find_one_file(owner.ranks(), arguments.index) ? ctx : without_processes(ctx),
         arguments.index);
   }
   auto const timer = owner.stage("index");
@@ -364,8 +363,7 @@ class batch_search {
     knn::sparse_matrix const rows = weights_of(queries);
     for (std::size_t p = 0; p < with_.size(); ++p) {
       found.push_back(with_[p].search_part(owner_.ctx(), rows));
-      cluster::renumber(found.back(),
-                        static_cast<std::uint32_t>(searched_.parts[p].first_document()));
+      mpi::renumber(found.back(), static_cast<std::uint32_t>(searched_.parts[p].first_document()));
     }
     return found;
   }
@@ -373,7 +371,7 @@ class batch_search {
   /// Of documents all of which this rank has.
   found_documents find(queries_view queries) const {
     if (searched_.is_whole()) return {with_[0].search(owner_.ctx(), weights_of(queries)), {}};
-    found_documents found{cluster::merge(find_in_parts(queries), queries.size(), k()), {}};
+    found_documents found{mpi::merge(find_in_parts(queries), queries.size(), k()), {}};
     for (std::uint32_t const document : found.neighbours.id)
       found.names.push_back(document == knn::no_neighbour ? std::string()
                                                           : *searched_.id_of(document));
@@ -382,11 +380,10 @@ class batch_search {
 
   /// Of documents that the ranks have parts of.
   found_documents find_together(queries_view queries) const {
-    cluster::communicator const& ranks = owner_.ranks();
-    found_documents found{cluster::merge(ranks, find_in_parts(queries), queries.size(), k()), {}};
-    found.names = cluster::names_of(ranks, found.neighbours.id, [&](std::uint32_t document) {
-      return searched_.id_of(document);
-    });
+    mpi::communicator const& ranks = owner_.ranks();
+    found_documents found{mpi::merge(ranks, find_in_parts(queries), queries.size(), k()), {}};
+    found.names = mpi::names_of(ranks, found.neighbours.id,
+                                [&](std::uint32_t document) { return searched_.id_of(document); });
     return found;
   }
 

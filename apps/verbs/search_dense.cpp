@@ -3,9 +3,6 @@
 #include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "cluster/collection_split.hpp"
-#include "cluster/index_parts.hpp"
-#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
@@ -17,6 +14,9 @@
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/dense/search.hpp"
+#include "mpi/collection_split.hpp"
+#include "mpi/index_parts.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -260,9 +260,9 @@ class row_names {
     return learned_.at(row);
   }
   /// Of rows that were found: asks the ranks that have them. All ranks call it together.
-  void learn(cluster::communicator const& ranks, std::span<std::uint32_t const> found) {
+  void learn(mpi::communicator const& ranks, std::span<std::uint32_t const> found) {
     if (!rows_->is_split || !given_.empty() || are_numbers()) return;
-    auto const names = cluster::names_of(ranks, found, [&](std::uint32_t row) {
+    auto const names = mpi::names_of(ranks, found, [&](std::uint32_t row) {
       auto const id = rows_->id_of(row);
       return id ? std::make_optional(std::to_string(*id)) : std::nullopt;
     });
@@ -406,7 +406,7 @@ class dense_output {
     if (in_rows_ && is_first_) take_matrices(queries.size());
   }
 
-  void learn(cluster::communicator const& ranks, std::span<std::uint32_t const> found) {
+  void learn(mpi::communicator const& ranks, std::span<std::uint32_t const> found) {
     names_.learn(ranks, found);
   }
   /// The neighbours of queries from `first` on.
@@ -535,7 +535,7 @@ class rows_searcher {
                 knn::dense_search_work& work)
       : owner_(owner), rows_(rows), filter_(filter), work_(work) {
     for (dense_part const& part : rows.parts)
-      bits_.push_back(cluster::bits_of(filter.rows, part.first, part.first + part.index.size()));
+      bits_.push_back(mpi::bits_of(filter.rows, part.first, part.first + part.index.size()));
   }
 
   /// Whether ranks are dealt queries: each has all rows, and the engine is not the baseline whose
@@ -546,10 +546,10 @@ class rows_searcher {
 
   /// Where queries are not dealt, all ranks call it together.
   knn::neighbours search(datasets::vectors const& queries, std::size_t k) const {
-    cluster::communicator const& ranks = owner_.ranks();
-    if (rows_.is_split) return cluster::merge(ranks, of_parts(queries, k), queries.size(), k);
+    mpi::communicator const& ranks = owner_.ranks();
+    if (rows_.is_split) return mpi::merge(ranks, of_parts(queries, k), queries.size(), k);
     if (!has_even_shares()) return search_all(queries, k);
-    return cluster::search(ranks, queries.size(), [&](share some) {
+    return mpi::search(ranks, queries.size(), [&](share some) {
       return search_all(queries.rows(some.begin, some.size()), k);
     });
   }
@@ -563,10 +563,10 @@ class rows_searcher {
       auto const& [first, index] = rows_.parts[p];
       found.push_back(
           index.search_range_part(owner_.ctx(), queries, radius, {bits_[p], {}}, &work_));
-      cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
+      mpi::renumber(found.back(), static_cast<std::uint32_t>(first));
     }
-    if (rows_.is_split) return cluster::merge(owner_.ranks(), found, queries.size());
-    return cluster::merge(found, queries.size());
+    if (rows_.is_split) return mpi::merge(owner_.ranks(), found, queries.size());
+    return mpi::merge(found, queries.size());
   }
 
  private:
@@ -581,7 +581,7 @@ class rows_searcher {
       auto const& [first, index] = rows_.parts[p];
       std::size_t const most = std::clamp<std::size_t>(index.size(), 1, k);
       found.push_back(index.search_part(owner_.ctx(), queries, most, {bits_[p], {}}, &work_));
-      cluster::renumber(found.back(), static_cast<std::uint32_t>(first));
+      mpi::renumber(found.back(), static_cast<std::uint32_t>(first));
     }
     return found;
   }
@@ -590,7 +590,7 @@ class rows_searcher {
   knn::neighbours search_all(datasets::vectors const& queries, std::size_t k) const {
     if (rows_.is_whole())
       return rows_.parts[0].index.search(owner_.ctx(), queries, k, filter_, &work_);
-    return cluster::merge(of_parts(queries, k), queries.size(), k);
+    return mpi::merge(of_parts(queries, k), queries.size(), k);
   }
 
   session& owner_;
@@ -605,7 +605,7 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
                     knn::dense_filter const& filter, dense_output& out,
                     knn::dense_search_work& work) {
   auto const timer = owner.stage("search");
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   rows_searcher const searcher(owner, rows, filter, work);
   // There are no more neighbours than rows.
   std::size_t const k = std::clamp<std::size_t>(rows.size(), 1, arguments.k);
@@ -623,7 +623,7 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
       std::size_t const found = out.add_range_dealt(owner, first, count, [&](share of) {
         return searcher.search_range(some.rows(of.begin, of.size()), *arguments.radius);
       });
-      std::size_t const of_a_query = cluster::sum(ranks, std::uint64_t{found}) / count;
+      std::size_t const of_a_query = mpi::sum(ranks, std::uint64_t{found}) / count;
       together = std::clamp<std::size_t>(neighbours / (of_a_query + 1), 1, 256 * in_turn);
     } else if (deals) {
       out.add_dealt(owner, first, some.size(),
@@ -641,7 +641,7 @@ void search_batches(session& owner, search_dense_arguments const& arguments,
   }
   for (std::uint64_t* const count :
        {&work.recomputed, &work.widened, &work.by_minima, &work.by_sorting})
-    *count = cluster::sum(ranks, *count);
+    *count = mpi::sum(ranks, *count);
 }
 
 /// Searches for the neighbours of all queries and writes them.
@@ -702,28 +702,28 @@ void choose_device(session& owner, search_dense_arguments const& arguments, doub
 /// The parts of an index that were made over ranks: this rank's, or all.
 searched_rows open_parts(session& owner, search_dense_arguments const& arguments,
                          datasets::vectors const& queries, bool is_split) {
-  cluster::communicator const& ranks = owner.ranks();
-  auto const all = cluster::read_index_parts(arguments.index, "dense");
+  mpi::communicator const& ranks = owner.ranks();
+  auto const all = mpi::read_index_parts(arguments.index, "dense");
   searched_rows opened;
   opened.rows = all.items;
   opened.is_split = is_split;
   auto const mine =
-      is_split ? cluster::parts_of(all, ranks.rank(), ranks.size()) : cluster::parts_of(all, 0, 1);
+      is_split ? mpi::parts_of(all, ranks.rank(), ranks.size()) : mpi::parts_of(all, 0, 1);
   double bytes = 0;
-  for (cluster::index_part const& part : mine)
+  for (mpi::index_part const& part : mine)
     bytes += static_cast<double>(file_state_of(part.path).size);
   choose_device(owner, arguments, bytes / sizeof(float), queries.dimensions(), queries);
   auto const timer = owner.stage("open");
-  for (cluster::index_part const& part : mine) {
-    cluster::expect_part(part);
+  for (mpi::index_part const& part : mine) {
+    mpi::expect_part(part);
     opened.parts.push_back(
         {part.first,
          knn::dense_index::open(owner.ctx(), part.path, knn::dense_engine_from(arguments.engine))});
     knn::dense_index const& index = opened.parts.back().index;
-    cluster::expect_items(part, index.size());
+    mpi::expect_items(part, index.size());
     opened.has_ids = opened.has_ids || index.has_ids();
   }
-  if (is_split) opened.has_ids = cluster::sum(ranks, opened.has_ids ? 1 : 0) > 0;
+  if (is_split) opened.has_ids = mpi::sum(ranks, opened.has_ids ? 1 : 0) > 0;
   return opened;
 }
 
@@ -736,7 +736,7 @@ struct read_rows {
 read_rows read_rows_of_rank(session& owner, search_dense_arguments const& arguments,
                             searched_rows& made) {
   auto const timer = owner.stage("read");
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   read_rows read;
   read.part = made.is_split ? read_searched_part(owner.ctx(), arguments.collection,
                                                  static_cast<std::size_t>(ranks.rank()),
@@ -795,7 +795,7 @@ searched_rows prepare(session& owner, search_dense_arguments const& arguments,
   knn::dense_index const& index = made.parts[0].index;
   if (is_split && !arguments.index.empty()) {
     index.save(owner.ctx(), part_path);
-    cluster::write_index_parts(owner.ranks(), arguments.index, "dense", index.size());
+    mpi::write_index_parts(owner.ranks(), arguments.index, "dense", index.size());
   } else if (!arguments.index.empty()) {
     index.save(owner.ctx(), arguments.index);
   }

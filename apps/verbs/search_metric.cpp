@@ -4,9 +4,6 @@
 #include "apps/shared/over_ranks.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "cluster/collection_split.hpp"
-#include "cluster/index_parts.hpp"
-#include "cluster/split.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
@@ -16,6 +13,9 @@
 #include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
 #include "knn/metric/search.hpp"
+#include "mpi/collection_split.hpp"
+#include "mpi/index_parts.hpp"
+#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -383,19 +383,19 @@ std::size_t queries_together(std::size_t neighbours_of_a_query) {
                     most_together);
 }
 /// The same after some queries that found so many on this rank; all ranks say the same.
-std::size_t queries_together(cluster::communicator const& ranks, std::size_t found,
+std::size_t queries_together(mpi::communicator const& ranks, std::size_t found,
                              std::size_t queries) {
-  return queries_together(cluster::sum(ranks, std::uint64_t{found}) / queries);
+  return queries_together(mpi::sum(ranks, std::uint64_t{found}) / queries);
 }
 
 /// Makes the work of one rank that of all. The threads of a rank that searched for nothing count.
 void add_up(session& owner, knn::schedule_options const& options, knn::schedule_work& work) {
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   if (work.evaluations.empty() && options.schedule != knn::metric_schedule::automatic)
     work.evaluations.resize(static_cast<std::size_t>(owner.ctx().thread_count()));
   work.evaluations = join(ranks, work.evaluations);
   for (std::uint64_t* const count : {&work.supersteps, &work.messages})
-    *count = cluster::sum(ranks, *count);
+    *count = mpi::sum(ranks, *count);
 }
 
 /// How queries are searched for, `count` of them from `begin` on.
@@ -411,7 +411,7 @@ void search_batches(session& owner, search_metric_arguments const& arguments,
                     metric_searches const& by, std::size_t k, std::size_t queries,
                     neighbour_files& out) {
   auto const timer = owner.stage("search");
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   std::size_t const least =
       least_metric_share * static_cast<std::size_t>(owner.ctx().thread_count());
   std::size_t const in_turn = by.are_dealt ? static_cast<std::size_t>(ranks.size()) : 1;
@@ -577,17 +577,16 @@ std::size_t read_queries(session& owner, std::string const& path, searched_parts
 
 searched_parts open_parts(session& owner, search_metric_arguments const& arguments, bool is_split) {
   auto const timer = owner.stage("open");
-  cluster::communicator const& ranks = owner.ranks();
-  auto const all = cluster::read_index_parts(arguments.index, "metric");
+  mpi::communicator const& ranks = owner.ranks();
+  auto const all = mpi::read_index_parts(arguments.index, "metric");
   searched_parts opened;
   opened.objects = all.items;
   opened.is_split = is_split;
-  for (cluster::index_part const& part : is_split
-                                             ? cluster::parts_of(all, ranks.rank(), ranks.size())
-                                             : cluster::parts_of(all, 0, 1)) {
-    cluster::expect_part(part);
+  for (mpi::index_part const& part :
+       is_split ? mpi::parts_of(all, ranks.rank(), ranks.size()) : mpi::parts_of(all, 0, 1)) {
+    mpi::expect_part(part);
     auto one = knn::metric_index::open(owner.ctx(), part.path);
-    cluster::expect_items(part, one.index.size());
+    mpi::expect_items(part, one.index.size());
     opened.parts.push_back(
         {part.first, {one.vectors, one.words, {}, {}}, searched_index(std::move(one.index)), {}});
   }
@@ -597,7 +596,7 @@ searched_parts open_parts(session& owner, search_metric_arguments const& argumen
 /// This rank's part of the collection, which is kept where that is asked for.
 searched_parts index_part(session& owner, search_metric_arguments const& arguments,
                           std::string const& part_path, nlohmann::ordered_json& summary) {
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   auto const rank = static_cast<std::size_t>(ranks.rank());
   auto objects = read_objects(owner, arguments, rank, static_cast<std::size_t>(ranks.size()));
   searched_parts made;
@@ -615,7 +614,7 @@ searched_parts index_part(session& owner, search_metric_arguments const& argumen
   knn::metric_index index(owner.ctx(), objects.space(), options);
   if (!arguments.index.empty()) {
     index.save(owner.ctx(), part_path);
-    cluster::write_index_parts(ranks, arguments.index, "metric", index.size());
+    mpi::write_index_parts(ranks, arguments.index, "metric", index.size());
   }
   made.parts.push_back({first, std::move(objects), searched_index(std::move(index)), {}});
   return made;
@@ -625,7 +624,7 @@ searched_parts index_part(session& owner, search_metric_arguments const& argumen
 knn::schedule_work search_parts(session& owner, search_metric_arguments const& arguments,
                                 searched_parts const& searched, std::size_t queries,
                                 neighbour_files& out) {
-  cluster::communicator const& ranks = owner.ranks();
+  mpi::communicator const& ranks = owner.ranks();
   knn::schedule_work work;
   knn::schedule_options const options{knn::metric_schedule_from(arguments.schedule)};
   std::size_t const k = std::min(arguments.k, std::max<std::size_t>(searched.objects, 1));
@@ -638,7 +637,7 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
           knn::value_order::smaller_is_nearer,
           {},
           {}});
-      cluster::renumber(one, static_cast<std::uint32_t>(part.first));
+      mpi::renumber(one, static_cast<std::uint32_t>(part.first));
     }
     return found;
   };
@@ -650,21 +649,20 @@ knn::schedule_work search_parts(session& owner, search_metric_arguments const& a
                                   *arguments.radius, options, work),
           knn::value_order::smaller_is_nearer,
           {}});
-      cluster::renumber(one, static_cast<std::uint32_t>(part.first));
+      mpi::renumber(one, static_cast<std::uint32_t>(part.first));
     }
     return found;
   };
-  metric_searches const by{[&](std::size_t begin, std::size_t count) {
-                             auto const mine = nearest(begin, count);
-                             return searched.is_split ? cluster::merge(ranks, mine, count, k)
-                                                      : cluster::merge(mine, count, k);
-                           },
-                           [&](std::size_t begin, std::size_t count) {
-                             auto const mine = within(begin, count);
-                             return searched.is_split ? cluster::merge(ranks, mine, count)
-                                                      : cluster::merge(mine, count);
-                           },
-                           has_processes(owner.ctx()) && !searched.is_split};
+  metric_searches const by{
+      [&](std::size_t begin, std::size_t count) {
+        auto const mine = nearest(begin, count);
+        return searched.is_split ? mpi::merge(ranks, mine, count, k) : mpi::merge(mine, count, k);
+      },
+      [&](std::size_t begin, std::size_t count) {
+        auto const mine = within(begin, count);
+        return searched.is_split ? mpi::merge(ranks, mine, count) : mpi::merge(mine, count);
+      },
+      has_processes(owner.ctx()) && !searched.is_split};
   search_batches(owner, arguments, by, k, queries, out);
   add_up(owner, options, work);
   return work;
@@ -713,7 +711,7 @@ void search_in_parts(session& owner, search_metric_arguments const& arguments,
     summary["metric"] = first.objects.metric();
     summary["index_type"] = knn::name_of(first.index.type());
   }
-  summary["build_evaluations"] = cluster::sum(owner.ranks(), is_split ? evaluations : 0);
+  summary["build_evaluations"] = mpi::sum(owner.ranks(), is_split ? evaluations : 0);
   if (!is_split) summary["build_evaluations"] = evaluations;
   if (out) {
     std::size_t queries = read_queries(owner, arguments.queries, searched);

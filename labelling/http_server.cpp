@@ -1,0 +1,291 @@
+#include "labelling/http_server.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <fmt/format.h>
+
+namespace rulerank::labelling {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::chrono::seconds most_silence{30};
+constexpr std::chrono::milliseconds stop_interval{50};
+constexpr std::uint32_t most_head = 8192;
+constexpr std::size_t most_connections = 64;
+constexpr std::size_t workers = 2;
+
+class connection;
+
+/// What the connections of one run share. All but `handle` is for the thread of `io` alone.
+struct serving {
+  std::function<http_response(http_request const&)> handle;
+  std::function<bool()> done;
+  asio::io_context& io;
+  asio::thread_pool& pool;
+  std::size_t connections = 0;       ///< that are open
+  std::list<connection*> waiting{};  ///< those that wait for their client, the longest first
+  std::exception_ptr failure{};
+};
+
+http_request request_of(http::request<http::string_body> const& message) {
+  http_request request{
+      std::string(message.method_string()), std::string(message.target()), {}, message.body()};
+  for (auto const& field : message) {
+    std::string name(field.name_string());
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string value(field.value());
+    // Two of a kind are as none: which one counts would be a guess.
+    if (auto const [at, added] = request.fields.emplace(std::move(name), std::move(value)); !added)
+      at->second.clear();
+  }
+  auto const host = request.fields.find("host");
+  if (host != request.fields.end())
+    std::ranges::transform(host->second, host->second.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return request;
+}
+
+/// One browser's connection: request after request.
+class connection : public std::enable_shared_from_this<connection> {
+ public:
+  connection(tcp::socket socket, std::shared_ptr<serving> shared)
+      : stream_(std::move(socket)), shared_(std::move(shared)) {
+    ++shared_->connections;
+  }
+  ~connection() { leave(); }
+  connection(connection const&) = delete;
+  connection& operator=(connection const&) = delete;
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(most_head);
+    parser_->body_limit(most_body);
+    stream_.expires_after(most_silence);
+    begin_to_wait();
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](error_code error, std::size_t) {
+                       self->end_to_wait();
+                       if (self->is_open_) self->answer(error);
+                     });
+  }
+  /// Makes place for another: what it waits for does not come.
+  void drop() {
+    leave();
+    stream_.close();
+  }
+
+ private:
+  void begin_to_wait() { place_ = shared_->waiting.insert(shared_->waiting.end(), this); }
+  void end_to_wait() {
+    if (place_) shared_->waiting.erase(*place_);
+    place_.reset();
+  }
+  void leave() {
+    end_to_wait();
+    if (std::exchange(is_open_, false)) --shared_->connections;
+  }
+
+  void answer(error_code error) {
+    if (error == http::error::body_limit) return write({413, "text/plain", "too large\n"}, false);
+    if (error == http::error::header_limit) return write({431, "text/plain", "too large\n"}, false);
+    if (error && error.category() == http::make_error_code(http::error::bad_method).category() &&
+        error != http::error::end_of_stream)
+      return write({400, "text/plain", "this is no HTTP request\n"}, false);
+    if (error) return;
+    bool const keep = parser_->get().keep_alive();
+    asio::post(shared_->pool, [self = shared_from_this(), keep,
+                               request = request_of(parser_->get())]() mutable {
+      serving& shared = *self->shared_;
+      http_response reply;
+      std::exception_ptr failure;
+      try {
+        reply = shared.handle(request);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      // The connection goes back to the thread that it belongs to, and ends there.
+      asio::post(shared.io, [self = std::move(self), keep, reply = std::move(reply), failure] {
+        if (!failure) return self->write(reply, keep);
+        self->shared_->failure = failure;
+        self->shared_->io.stop();
+      });
+    });
+  }
+
+  void write(http_response const& reply, bool keep) {
+    response_ = {};
+    response_.version(11);
+    response_.result(static_cast<unsigned>(reply.status));
+    for (auto const& [name, value] : security_fields()) response_.set(name, value);
+    response_.set(http::field::content_type, reply.content_type);
+    response_.keep_alive(keep);
+    response_.body() = reply.body;
+    response_.prepare_payload();
+    stream_.expires_after(most_silence);
+    begin_to_wait();
+    http::async_write(stream_, response_,
+                      [self = shared_from_this(), keep](error_code error, std::size_t) {
+                        self->end_to_wait();
+                        if (self->shared_->done()) {
+                          self->close();
+                          return self->shared_->io.stop();
+                        }
+                        if (error || !keep || !self->is_open_) return self->close();
+                        self->read();
+                      });
+  }
+
+  void close() {
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  }
+
+  beast::tcp_stream stream_;
+  std::shared_ptr<serving> shared_;
+  bool is_open_ = true;
+  std::optional<std::list<connection*>::iterator> place_;  ///< among those that wait
+  beast::flat_buffer buffer_{most_head + most_body};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> response_;
+};
+
+[[noreturn]] void fail_to_listen(listen_address const& address, error_code const& error) {
+  throw output_error(
+      fmt::format("cannot listen on {}:{}: {}, expected an address of this machine "
+                  "that is free",
+                  address.host, address.port, error.message()));
+}
+
+bool is_v6(std::string const& host) {
+  return host.find(':') != host.npos;
+}
+
+}  // namespace
+
+listen_address listen_address_from(std::string const& text) {
+  auto const refuse = [&]() -> listen_address {
+    throw usage_error(
+        fmt::format("--listen: found '{}', expected ADDRESS:PORT, such as 127.0.0.1:8420", text));
+  };
+  std::size_t const colon = text.rfind(':');
+  if (colon == text.npos) return refuse();
+  listen_address found;
+  found.host = text.substr(0, colon);
+  if (found.host.starts_with('[') && found.host.ends_with(']'))
+    found.host = found.host.substr(1, found.host.size() - 2);
+  if (found.host == "localhost") found.host = "127.0.0.1";
+  char const* const end = text.data() + text.size();
+  auto const [at, status] = std::from_chars(text.data() + colon + 1, end, found.port);
+  error_code error;
+  asio::ip::make_address(found.host, error);
+  if (status != std::errc{} || at != end || error) return refuse();
+  return found;
+}
+
+bool is_loopback(listen_address const& address) {
+  return asio::ip::make_address(address.host).is_loopback();
+}
+
+std::vector<std::string> hosts_of(listen_address const& address) {
+  std::vector<std::string> hosts{fmt::format(
+      "{}:{}", is_v6(address.host) ? "[" + address.host + "]" : address.host, address.port)};
+  if (is_loopback(address)) hosts.push_back(fmt::format("localhost:{}", address.port));
+  // Browsers leave the port of http away.
+  constexpr std::uint16_t http_port = 80;
+  if (address.port == http_port)
+    for (std::size_t i = 0, n = hosts.size(); i < n; ++i)
+      hosts.push_back(hosts[i].substr(0, hosts[i].rfind(':')));
+  return hosts;
+}
+
+struct http_server::state {
+  listen_address address;
+  asio::io_context io{1};
+  tcp::acceptor acceptor{io};
+  asio::steady_timer timer{io};
+
+  void accept(std::shared_ptr<serving> const& shared) {
+    acceptor.async_accept([this, shared](error_code error, tcp::socket socket) {
+      if (!error && shared->connections >= most_connections && !shared->waiting.empty())
+        shared->waiting.front()->drop();
+      if (!error && shared->connections < most_connections)
+        std::make_shared<connection>(std::move(socket), shared)->read();
+      if (error == asio::error::operation_aborted) return;
+      accept(shared);
+    });
+  }
+
+  void watch(context const& ctx, std::shared_ptr<serving> const& shared) {
+    timer.expires_after(stop_interval);
+    timer.async_wait([this, &ctx, shared](error_code error) {
+      if (error) return;
+      try {
+        ctx.check_stop();
+      } catch (...) {
+        shared->failure = std::current_exception();
+        return io.stop();
+      }
+      watch(ctx, shared);
+    });
+  }
+};
+
+http_server::http_server(listen_address const& address) : state_(std::make_unique<state>()) {
+  tcp::endpoint const at(asio::ip::make_address(address.host), address.port);
+  error_code error;
+  state_->acceptor.open(at.protocol(), error);
+  if (!error) state_->acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) state_->acceptor.bind(at, error);
+  if (!error) state_->acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) fail_to_listen(address, error);
+  state_->address = {address.host, state_->acceptor.local_endpoint().port()};
+}
+
+http_server::~http_server() = default;
+
+listen_address const& http_server::address() const noexcept {
+  return state_->address;
+}
+
+void http_server::run(context const& ctx,
+                      std::function<http_response(http_request const&)> const& handle,
+                      std::function<bool()> const& done) {
+  asio::thread_pool pool(workers);
+  auto const shared = std::make_shared<serving>(serving{handle, done, state_->io, pool});
+  state_->accept(shared);
+  state_->watch(ctx, shared);
+  state_->io.run();
+  pool.stop();  // what waits for a thread is not begun
+  pool.join();
+  // Handlers that did not come to run, and their connections, end with the run.
+  error_code ignored;
+  state_->acceptor.close(ignored);
+  state_->timer.cancel();
+  if (shared->failure) std::rethrow_exception(shared->failure);
+}
+
+}  // namespace rulerank::labelling

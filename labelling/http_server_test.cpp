@@ -1,0 +1,179 @@
+#include "labelling/http_server.hpp"
+
+#include "core/error.hpp"
+#include "core/own_time_testing.hpp"
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::labelling::http_server_test {
+namespace {
+
+namespace asio = boost::asio;
+
+/// A server that echoes, in a thread of its own, until the test ends.
+class server : public testing::Test {
+ protected:
+  server() {
+    ctx.stop = stop.get_token();
+    thread = std::thread([this] {
+      try {
+        http.run(
+            ctx,
+            [this](http_request const& r) {
+              if (r.target == "/throw") throw interrupted();
+              if (r.target == "/wait") {
+                begun.set_value();
+                released.wait_for(std::chrono::minutes(10));
+              }
+              return http_response{200, "text/plain", r.method + " " + r.target + " " + r.body};
+            },
+            [this] { return ended.load(); });
+        result.set_value("ended");
+      } catch (interrupted const&) {
+        result.set_value("interrupted");
+      }
+    });
+  }
+  ~server() override {
+    stop.request_stop();
+    thread.join();
+  }
+
+  /// What comes back for these bytes until the server closes.
+  std::string send(std::string const& bytes, bool half_close = false) {
+    asio::io_context io;
+    asio::ip::tcp::socket socket(io);
+    socket.connect({asio::ip::make_address("127.0.0.1"), http.address().port});
+    boost::system::error_code error;
+    asio::write(socket, asio::buffer(bytes), error);
+    if (half_close) socket.shutdown(asio::ip::tcp::socket::shutdown_send, error);
+    std::string reply;
+    asio::read(socket, asio::dynamic_buffer(reply), error);
+    return reply;
+  }
+  static std::string post(std::string const& body, std::string const& target = "/x") {
+    return fmt::format(
+        "POST {} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}", target,
+        body.size(), body);
+  }
+
+  http_server http{{"127.0.0.1", 0}};
+  std::stop_source stop;
+  context ctx;
+  std::atomic<bool> ended = false;
+  std::promise<std::string> result;
+  std::promise<void> begun, release;
+  std::future<void> released = release.get_future();
+  std::thread thread;
+};
+
+TEST_F(server, answers_with_the_fields_of_a_careful_one) {
+  std::string const reply = send(post("body"));
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 200 OK\r\n")) << reply;
+  EXPECT_TRUE(reply.ends_with("POST /x body"));
+  for (auto const& [name, value] : security_fields())
+    EXPECT_NE(reply.find(name + ": " + value + "\r\n"), reply.npos) << name;
+}
+
+TEST_F(server, keeps_a_connection_open) {
+  std::string const two = send(
+      "GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n"
+      "Connection: close\r\n\r\n");
+  EXPECT_NE(two.find("GET /1 "), two.npos);
+  EXPECT_NE(two.find("GET /2 "), two.npos);
+}
+
+TEST_F(server, refuses_what_is_too_large_or_no_request) {
+  EXPECT_TRUE(send(post(std::string(most_body + 1, 'x'))).starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(send("GET / HTTP/1.1\r\nx: " + std::string(9000, 'y') + "\r\n\r\n")
+                  .starts_with("HTTP/1.1 431 "));
+  EXPECT_TRUE(send("\x16\x03\x01 this is TLS or worse\r\n\r\n").starts_with("HTTP/1.1 400 "));
+  EXPECT_EQ(send("GET / HT", true).find("200"), std::string::npos);
+  EXPECT_EQ(send("", true), "");
+  EXPECT_TRUE(send(post("still there")).ends_with("still there"));
+}
+
+TEST_F(server, stops_at_once_whoever_is_connected) {
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.emplace_back(io);
+    silent.back().connect({asio::ip::make_address("127.0.0.1"), http.address().port});
+  }
+  testing_tools::own_time const took;
+  stop.request_stop();
+  EXPECT_EQ(result.get_future().get(), "interrupted");
+  EXPECT_LT(took.seconds(), 0.5);
+}
+
+/// Many more than are served at once, some with half a request, some that take no answers.
+TEST_F(server, connections_that_wait_do_not_keep_others_out) {
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> held;
+  std::string const half = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc";
+  std::string many;
+  for (int i = 0; i < 2000; ++i) many += "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+  for (int i = 0; i < 300; ++i) {
+    held.emplace_back(io);
+    held.back().connect({asio::ip::make_address("127.0.0.1"), http.address().port});
+    boost::system::error_code error;
+    if (i % 3 == 1) asio::write(held.back(), asio::buffer(half), error);
+    if (i % 30 == 2) held.back().write_some(asio::buffer(many), error);
+    if (i % 20 != 0) continue;
+    testing_tools::own_time const took;
+    EXPECT_TRUE(send(post("served")).ends_with("served")) << i;
+    EXPECT_LT(took.seconds(), 5) << i;
+  }
+}
+
+TEST_F(server, a_slow_answer_does_not_hold_the_others) {
+  auto slow = std::async(std::launch::async, [&] { return send(post("slow", "/wait")); });
+  begun.get_future().wait();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(send(post("fast")).ends_with("fast"));
+  EXPECT_EQ(slow.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  release.set_value();
+  EXPECT_TRUE(slow.get().ends_with("slow"));
+}
+
+TEST_F(server, throws_what_a_request_throws) {
+  EXPECT_EQ(send(post("", "/throw")), "");
+  EXPECT_EQ(result.get_future().get(), "interrupted");
+}
+
+TEST_F(server, ends_behind_the_response_that_ends_it) {
+  ended = true;
+  EXPECT_TRUE(send(post("last")).ends_with("last"));
+  EXPECT_EQ(result.get_future().get(), "ended");
+}
+
+TEST_F(server, does_not_take_the_place_of_another) {
+  EXPECT_THROW(http_server{http.address()}, output_error);
+}
+
+TEST(listen_addresses, are_read) {
+  EXPECT_EQ(listen_address_from("127.0.0.1:80").port, 80);
+  EXPECT_EQ(listen_address_from("localhost:0").host, "127.0.0.1");
+  EXPECT_EQ(listen_address_from("[::1]:8420").host, "::1");
+  for (std::string const bad : {"", ":", "8420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x",
+                                "127.0.0.1:70000", "example.com:80", "127.0.0.1:80 ", "1.2.3:80"})
+    EXPECT_THROW(listen_address_from(bad), usage_error) << bad;
+  EXPECT_TRUE(is_loopback({"127.0.0.1", 1}));
+  EXPECT_FALSE(is_loopback({"0.0.0.0", 1}));
+  EXPECT_EQ(hosts_of({"::1", 5}), (std::vector<std::string>{"[::1]:5", "localhost:5"}));
+  EXPECT_EQ(hosts_of({"::1", 80}),
+            (std::vector<std::string>{"[::1]:80", "localhost:80", "[::1]", "localhost"}));
+  EXPECT_EQ(hosts_of({"10.0.0.1", 5}), (std::vector<std::string>{"10.0.0.1:5"}));
+}
+
+}  // namespace
+}  // namespace rulerank::labelling::http_server_test

@@ -1,0 +1,147 @@
+#include "labelling/label_team.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::labelling {
+
+namespace {
+
+/// What most say, of equally many what was said first.
+std::optional<std::int32_t> settled(std::vector<said> const& answers) {
+  auto const votes = [&](said const& s) {
+    return std::ranges::count(answers, s.label, &said::label);
+  };
+  return std::ranges::max_element(answers, {}, votes)->label;
+}
+
+}  // namespace
+
+label_team::label_team(al::labelling& work, datasets::answer_journal& journal,
+                       std::string const& path, std::size_t needed)
+    : work_(work), journal_(journal), needed_(std::max<std::size_t>(needed, 1)) {
+  for (datasets::answer const& a : journal_.answers()) {
+    auto const given = work_.answers();
+    if (work_.label_of(a.document) != datasets::unlabelled &&
+        std::ranges::find(given, a.document, &datasets::answer::document) == given.end())
+      throw error({path, a.line, 1},
+                  "this document has a label in the pool, expected answers to its questions");
+    settle(a.document);
+  }
+}
+
+std::vector<said> label_team::answers_about(std::size_t document) const {
+  std::vector<said> found;
+  for (datasets::answer const& a : journal_.answers())
+    if (a.document == document) found.push_back({a.labeller, a.label});
+  return found;
+}
+
+/// Gives the sampling the label that the standing answers make, if it has another one or none.
+void label_team::settle(std::size_t document) {
+  auto const answers = answers_about(document);
+  auto const given = work_.answers();
+  auto const now = std::ranges::find(given, document, &datasets::answer::document);
+  bool const enough = answers.size() >= needed_;
+  if (now != given.end()) {
+    if (enough && now->label == settled(answers)) return;
+    work_.take_back(document);
+  }
+  if (enough) work_.answer(document, settled(answers));
+}
+
+std::optional<al::question> label_team::next(std::string const& labeller) {
+  looks_at_.erase(labeller);
+  std::optional<al::question> second;
+  for (al::question const& q : work_.wanted()) {
+    auto const answers = answers_about(q.document);
+    if (std::ranges::find(answers, labeller, &said::labeller) != answers.end()) continue;
+    auto const looking = static_cast<std::size_t>(std::ranges::count_if(
+        looks_at_, [&](auto const& look) { return look.second == q.document; }));
+    if (answers.size() + looking < needed_) {
+      looks_at_[labeller] = q.document;
+      return q;
+    }
+    if (!second) second = q;
+  }
+  if (second) looks_at_[labeller] = second->document;
+  return second;
+}
+
+bool label_team::may_answer(std::string const& labeller, std::size_t document) const {
+  auto const looks = looks_at_.find(labeller);
+  return (looks != looks_at_.end() && looks->second == document) ||
+         std::ranges::find(work_.wanted(), document, &al::question::document) !=
+             work_.wanted().end() ||
+         !answers_about(document).empty();
+}
+
+void label_team::answer(std::string const& labeller, std::size_t document,
+                        std::optional<std::int32_t> label) {
+  auto const given = work_.answers();
+  if (work_.label_of(document) != datasets::unlabelled &&
+      std::ranges::find(given, document, &datasets::answer::document) == given.end())
+    throw usage_error("the document has a label in the pool, expected one that has none");
+  journal_.add(document, label, labeller);
+  settle(document);
+}
+
+std::optional<std::size_t> label_team::undo(std::string const& labeller) {
+  auto const answers = journal_.answers();
+  auto const last = std::find_if(answers.rbegin(), answers.rend(),
+                                 [&](datasets::answer const& a) { return a.labeller == labeller; });
+  if (last == answers.rend()) return {};
+  std::size_t const document = last->document;
+  journal_.undo(labeller);
+  settle(document);
+  looks_at_[labeller] = document;
+  return document;
+}
+
+std::vector<dispute> label_team::disputes() const {
+  std::unordered_map<std::size_t, std::vector<said>> about;
+  std::vector<std::size_t> documents;  // by their last answers
+  for (datasets::answer const& a : journal_.answers())
+    about[a.document].push_back({a.labeller, a.label});
+  auto const all = journal_.answers();
+  for (auto a = all.rbegin(); a != all.rend(); ++a)
+    if (auto& answers = about[a->document]; answers.size() > 1) {
+      if (std::ranges::any_of(answers, [&](said const& s) { return s.label != answers[0].label; }))
+        documents.push_back(a->document);
+      else
+        answers.clear();
+    }
+  std::vector<dispute> found;
+  for (std::size_t const d : documents) {
+    if (about[d].empty()) continue;  // had before
+    auto const label = settled(about[d]);
+    found.push_back({d, std::move(about[d]), label});
+    about[d].clear();
+  }
+  return found;
+}
+
+std::size_t label_team::answers_of(std::string_view labeller) const {
+  return static_cast<std::size_t>(
+      std::ranges::count(journal_.answers(), labeller, &datasets::answer::labeller));
+}
+
+std::optional<said> label_team::answer_of(std::string_view labeller, std::size_t document) const {
+  for (said& s : answers_about(document))
+    if (s.labeller == labeller) return std::move(s);
+  return {};
+}
+
+std::vector<std::string> label_team::labellers() const {
+  std::vector<std::string> names;
+  for (datasets::answer const& a : journal_.answers())
+    if (std::ranges::find(names, a.labeller) == names.end()) names.push_back(a.labeller);
+  return names;
+}
+
+}  // namespace rulerank::labelling

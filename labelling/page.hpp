@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+// The files of page/, which the build puts into the library.
+namespace rulerank::labelling {
+
+extern std::string_view const page_html;
+extern std::string_view const page_js;
+extern std::string_view const page_css;
+
+}  // namespace rulerank::labelling

@@ -1,0 +1,207 @@
+#include "labelling/question_view.hpp"
+
+#include "core/error.hpp"
+#include "datasets/text_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace rulerank::labelling {
+
+namespace {
+
+/// Bytes of a passage, and of a neighbour's title.
+constexpr std::size_t passage_size = 500;
+constexpr std::size_t title_size = 80;
+/// Rules that are shown of those a document brings.
+constexpr std::size_t shown_rules = 3;
+
+/// A listed value of a document; none where it is not listed.
+std::optional<double> value_of(datasets::dataset const& data, std::size_t document,
+                               std::uint32_t feature) {
+  auto const entries = data.document(document);
+  auto const entry =
+      std::ranges::lower_bound(entries, feature, {}, &datasets::feature_value::feature);
+  if (entry == entries.end() || entry->feature != feature) return {};
+  return entry->value;
+}
+
+}  // namespace
+
+std::string describe(al::outlook const& ahead) {
+  if (ahead.documents == 0)
+    return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
+  if (!is_estimate(ahead))
+    return fmt::format(
+        "{} so far; too few answers to tell how many documents are still to come: {} from the "
+        "commonest, {} are needed",
+        counted(ahead.rules, "rule"),
+        ahead.minority_labels == 1 ? "1 label differs"
+                                   : fmt::format("{} labels differ", ahead.minority_labels),
+        enough_minority_labels);
+  return fmt::format(
+      "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end "
+      "({} to {}){}",
+      counted(ahead.rules, "rule"), ahead.next_rules, counted(ahead.next, "document"),
+      ahead.documents_rules, counted(ahead.documents, "document"), ahead.documents_low,
+      ahead.documents_high,
+      ahead.left_out == 0
+          ? ""
+          : fmt::format(", {} of them to be skipped, as often as up to now", ahead.left_out));
+}
+
+question_views::question_views(context const& ctx, sources what)
+    : what_(std::move(what)), ranges_(datasets::item_ranges(what_.binned, what_.cuts)) {
+  auto const& options = what_.cuts.options;
+  if (options.norm != datasets::normalization::none)
+    normalized_ =
+        datasets::normalize(ctx, what_.pool, options.norm, options.missing, options.unlisted);
+}
+
+datasets::query_group const& question_views::group(std::size_t document) const {
+  return *std::ranges::partition_point(
+      what_.pool.queries, [&](datasets::query_group const& q) { return q.end <= document; });
+}
+
+std::string const& question_views::qid(std::size_t document) const {
+  return group(document).qid;
+}
+
+/// From the documents with the smallest and the largest value: normalization keeps their order and
+/// is linear within a query.
+question_views::own_units question_views::units(std::size_t document, std::uint32_t feature) const {
+  bool const zero_is_missing = what_.cuts.options.unlisted == datasets::unlisted_values::missing &&
+                               what_.cuts.options.missing != datasets::missing_values::zero;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  double low_normalized = 0, high_normalized = 0;
+  datasets::query_group const& query = group(document);
+  for (std::size_t d = query.begin; d < query.end; ++d) {
+    auto value = value_of(what_.pool, d, feature);
+    if (!value && zero_is_missing) continue;
+    double x = value.value_or(0);
+    if (std::isnan(x)) {
+      if (what_.cuts.options.missing != datasets::missing_values::zero) continue;
+      x = 0;
+    }
+    double const y = value_of(normalized_, d, feature).value_or(0);
+    if (x < low) low = x, low_normalized = y;
+    if (x > high) high = x, high_normalized = y;
+  }
+  if (!(low < high) || !(low_normalized < high_normalized)) return {low, low_normalized, 0};
+  return {low, low_normalized, (high - low) / (high_normalized - low_normalized)};
+}
+
+std::string question_views::range_words(std::size_t document, std::size_t column) const {
+  std::uint32_t const feature = what_.binned.features[column];
+  std::uint8_t const code = what_.binned.code(column, document);
+  if (code == datasets::no_item) return datasets::name_of(feature, what_.names);
+  datasets::item_range range = ranges_[what_.binned.item_begin[column] + code];
+  if (what_.cuts.options.norm != datasets::normalization::none && !range.missing) {
+    own_units const here = units(document, feature);
+    if (here.slope == 0)
+      return datasets::name_of(feature, what_.names) + ", the same for all documents of the query";
+    auto const own = [&](double normalized) {
+      return std::isinf(normalized) ? normalized
+                                    : here.low + (normalized - here.low_normalized) * here.slope;
+    };
+    range.low = own(range.low);
+    range.high = own(range.high);
+  }
+  return datasets::words_of(range, what_.names);
+}
+
+std::vector<feature_view> question_views::features(std::size_t document,
+                                                   std::span<std::size_t const> columns) const {
+  std::vector<feature_view> shown;
+  for (std::size_t const column : columns) {
+    auto const value = value_of(what_.pool, document, what_.binned.features[column]);
+    shown.push_back(
+        {value ? fmt::format("{:.6g}", *value) : "not listed", range_words(document, column)});
+  }
+  return shown;
+}
+
+std::vector<feature_view> question_views::all_features(std::size_t document) const {
+  std::vector<std::size_t> columns(what_.binned.feature_count());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  return features(document, columns);
+}
+
+view_request question_views::request(al::question const& asked, al::labelling const& work) const {
+  view_request made;
+  made.document = asked.document;
+  made.why = work.whole_queries()
+                 ? fmt::format("one of {} to be labelled of query {}",
+                               counted(work.wanted().size(), "document"), asked.iteration + 1)
+             : asked.iteration == 0
+                 ? fmt::format("the most representative document of partition {}", asked.partition)
+                 : fmt::format("the document with the fewest rules ({}) of partition {}",
+                               asked.rules, asked.partition);
+  al::brought_rules const rules = work.brings(asked, shown_rules);
+  made.brings.push_back(
+      fmt::format("{} of its {} of at most {} {} new here and will each make a rule", rules.unseen,
+                  counted(rules.itemsets, "itemset"), counted(rules.items, "feature"),
+                  rules.unseen == 1 ? "is" : "are"));
+  for (auto const& itemset : rules.shortest) {
+    std::vector<std::string> items;
+    for (std::size_t const column : itemset) items.push_back(range_words(asked.document, column));
+    made.brings.push_back(fmt::format("{}", fmt::join(items, " and ")));
+  }
+  auto const columns = work.features(asked.partition);
+  made.columns.assign(columns.begin(), columns.end());
+  made.neighbours = work.nearest_labelled(asked.document, what_.neighbours);
+  made.label_of = [&work](std::size_t d) { return work.label_of(d); };
+  return made;
+}
+
+std::string question_views::short_title(std::size_t document) const {
+  if (what_.texts == nullptr) return {};
+  std::string const title = plain(what_.texts->title(document));
+  return title.empty() ? plain(what_.texts->passage(document, title_size)) : title;
+}
+
+question_view question_views::view(view_request const& asked) const {
+  question_view made;
+  std::size_t const d = made.document = asked.document;
+  made.docid = what_.pool.docid(d);
+  made.qid = qid(d);
+  made.comment = datasets::without_text_sums(what_.pool.comment(d));
+  if (what_.texts != nullptr) {
+    made.query = what_.texts->query(d);
+    made.title = what_.texts->title(d);
+    made.passage = what_.texts->passage(d, passage_size);
+    made.whole = what_.texts->whole(d);
+  }
+  made.why = asked.why;
+  made.brings = asked.brings;
+  made.features = features(d, asked.columns);
+  made.feature_count = what_.binned.feature_count();
+  for (al::neighbour const& n : asked.neighbours) {
+    neighbour_view near;
+    near.document = n.document;
+    near.label = asked.label_of(n.document);
+    near.docid = what_.pool.docid(n.document);
+    near.qid = qid(n.document);
+    near.comment = datasets::without_text_sums(what_.pool.comment(n.document));
+    if (what_.texts != nullptr && near.qid != made.qid) near.query = what_.texts->query(n.document);
+    near.title = short_title(n.document);
+    near.shared = n.shared_items;
+    made.neighbours.push_back(std::move(near));
+  }
+  return made;
+}
+
+std::vector<std::string> question_views::text_cells(std::size_t document) const {
+  if (what_.texts == nullptr) return {};
+  return {what_.texts->query(document), plain(what_.texts->title(document)),
+          plain(what_.texts->passage(document, passage_size))};
+}
+
+}  // namespace rulerank::labelling

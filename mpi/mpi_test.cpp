@@ -1,0 +1,120 @@
+#include "core/error.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/split.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::mpi::mpi_test {
+namespace {
+
+using texts = std::vector<std::string>;
+
+TEST(Agreement, NamesTheLowestRankThatFailed) {
+  failure const agreed =
+      agreed_failure({"", text_of({3, "bad line"}), text_of({130, "interrupted"})});
+  EXPECT_EQ(agreed.code, 3);
+  EXPECT_EQ(agreed.message, "rank 1: bad line");
+  EXPECT_EQ(agreed_failure({"", text_of({130, "interrupted"})}).code, 130);
+}
+
+TEST(Agreement, SaysOnceWhatAllRanksSay) {
+  std::string const same = text_of({2, "no such option"});
+  EXPECT_EQ(agreed_failure({same, same, same}).message, "no such option");
+  EXPECT_EQ(agreed_failure({same}).message, "no such option");
+}
+
+TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
+  texts const failed{text_of({1, "no space"}), text_of({3, "line 9", 5}), "",
+                     text_of({2, "an id", 2}), text_of({3, "line 7", 4})};
+  failure const agreed = agreed_failure(failed);
+  EXPECT_EQ(agreed.code, 2);
+  EXPECT_EQ(agreed.message, "an id");
+  // What a rank lacks in a task is its own.
+  EXPECT_EQ(agreed_failure({"", text_of({1, "out of memory", 7})}).message,
+            "rank 1: out of memory");
+  EXPECT_EQ(
+      agreed_failure({text_of({1, "out of memory", 7}), text_of({1, "out of memory", 8})}).message,
+      "out of memory");
+}
+
+/// Versions are compared by it.
+TEST(Agreement, HasOneTextInAllVersions) {
+  EXPECT_EQ(text_of({2, "version: 2"}), "\2version: 2");
+  EXPECT_EQ(agreed_failure({"\2version: 2", "\2version: 2"}).message, "version: 2");
+}
+
+TEST(Agreement, RefusesAnotherVersion) {
+  expect_same("version", texts{"1", "1", "1"});
+  try {
+    expect_same("version", texts{"1", "1", "2"});
+    FAIL() << "took another version";
+  } catch (usage_error const& e) {
+    EXPECT_STREQ(e.what(),
+                 "version: found '2' on rank 2 and '1' on rank 0, expected the same on all ranks");
+  }
+}
+
+TEST(Split, RanksOfAMachineShareItsDevices) {
+  EXPECT_EQ(devices_of_rank({0, 1, 2, 3}, 1, 2), (std::vector<int>{2, 3}));
+  EXPECT_EQ(devices_of_rank({4, 5, 6}, 0, 2), (std::vector<int>{4, 5}));
+  EXPECT_EQ(devices_of_rank({4, 5}, 3, 4), std::vector<int>{5});
+  EXPECT_EQ(devices_of_rank({7}, 0, 1), std::vector<int>{7});
+  EXPECT_TRUE(devices_of_rank({}, 1, 2).empty());
+}
+
+TEST(Split, FactoredSharesAreHalfOfWhatIsLeft) {
+  auto const sizes = [](std::size_t n, std::size_t parts, std::size_t least) {
+    std::vector<std::size_t> all;
+    std::size_t at = 0;
+    for (share const& one : factored_shares(n, parts, least)) {
+      EXPECT_EQ(one.begin, at);
+      at = one.end;
+      all.push_back(one.size());
+    }
+    EXPECT_EQ(at, n);
+    return all;
+  };
+  using counts = std::vector<std::size_t>;
+  EXPECT_EQ(sizes(100, 2, 4), (counts{25, 25, 12, 12, 6, 6, 4, 4, 4, 2}));
+  EXPECT_EQ(sizes(100, 3, 40), (counts{40, 40, 20}));
+  EXPECT_EQ(sizes(5, 2, 0), (counts{1, 1, 1, 1, 1}));
+  EXPECT_EQ(sizes(0, 4, 32), counts());
+}
+
+TEST(Split, NeighboursOfSharesAreThoseOfAll) {
+  knn::neighbours first, second;
+  first.queries = 1;
+  first.k = second.k = 2;
+  first.order = second.order = knn::value_order::smaller_is_nearer;
+  first.id = {4, knn::no_neighbour};
+  first.value = {.5, 0};
+  second.queries = 2;
+  second.id = {1, 2, 7, 0};
+  second.value = {.25, .5, 1, 2};
+  knn::neighbours const all = joined({first, second});
+  EXPECT_EQ(all.queries, 3U);
+  EXPECT_EQ(all.k, 2U);
+  EXPECT_EQ(all.order, knn::value_order::smaller_is_nearer);
+  EXPECT_EQ(all.id, (std::vector<std::uint32_t>{4, knn::no_neighbour, 1, 2, 7, 0}));
+  EXPECT_EQ(all.value, (std::vector<double>{.5, 0, .25, .5, 1, 2}));
+}
+
+TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
+  for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
+    if (std::getenv(name) != nullptr) GTEST_SKIP() << name << " is set";
+  communicator const ranks;
+  EXPECT_EQ(ranks.size(), 1);
+  EXPECT_TRUE(ranks.is_first());
+  EXPECT_EQ(ranks.size_here(), 1);
+  EXPECT_EQ(ranks.gather("bytes"), texts{"bytes"});
+  EXPECT_TRUE(find_one_file(ranks, "/proc/self/exe"));
+  EXPECT_FALSE(find_one_file(ranks, "/proc/self"));
+  EXPECT_FALSE(find_one_file(ranks, "/proc/self/absent"));
+  EXPECT_EQ(sum(ranks, 7), 7U);
+  EXPECT_EQ(ranks.fail({3, "bad line"}).message, "bad line");
+}
+
+}  // namespace
+}  // namespace rulerank::mpi::mpi_test
