@@ -35,7 +35,7 @@ def arguments_of(call):
 def modules():
     """name: the modules it links, of all library modules and the program."""
     uses = {}
-    for path in sorted(ROOT.glob("*/CMakeLists.txt")):
+    for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt")]):
         text = re.sub(r"#.*", "", path.read_text())
         for call in re.findall(r"rulerank_module\(([^)]*)\)", text):
             arguments = arguments_of(call)
@@ -64,8 +64,8 @@ def reduced(uses):
 def holdings():
     """What each module holds, by the rows of the table in the page."""
     page = (ROOT / "docs" / "architecture.md").read_text()
-    rows = re.findall(r"^\| `(\w+)/` \| (.*?) \|$", page, re.M)
-    return {name: holds.replace("`", "") for name, holds in rows}
+    rows = re.findall(r"^\| `([\w/]+)/` \| (.*?) \|$", page, re.M)
+    return {name.replace("/", "_"): holds.replace("`", "") for name, holds in rows}
 
 
 class Layers:

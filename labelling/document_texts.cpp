@@ -1,7 +1,7 @@
 #include "labelling/document_texts.hpp"
 
 #include "knn/text/analyzer.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/text_sums.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <algorithm>
 #include <cstdint>

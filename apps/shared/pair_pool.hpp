@@ -8,7 +8,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/documents.hpp"
 #include "datasets/trec.hpp"
-#include "knn/features/pair_features.hpp"
+#include "features/pair_features.hpp"
 #include "knn/fusion.hpp"
 #include "knn/text/text_index.hpp"
 
@@ -33,7 +33,7 @@ struct pool_arguments {
   std::string engine = "auto";
   std::vector<std::int32_t> not_relevant;
   bool correct = false;
-  knn::pair_features_options features;
+  features::pair_features_options features;
   text_arguments text;
   dense_arguments dense;
   knn::fusion_options fusion;  ///< by `check`
@@ -110,7 +110,7 @@ class pair_pool {
   asked_topics& what_;
   knn::text_index index_;
   std::vector<std::uint32_t> sums_;  ///< [documents] of their texts
-  knn::pair_features features_;
+  features::pair_features features_;
 };
 
 /// Writes a run of candidates; the output is not committed.

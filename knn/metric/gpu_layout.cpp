@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/metric/index_state.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <algorithm>
 #include <cmath>

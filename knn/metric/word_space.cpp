@@ -4,7 +4,7 @@
 #include "knn/metric/edit_groups.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/metric/structure.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "knn/text/ascii_words.hpp"
 #include "knn/text/stop_words.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 #include "knn/text/word_rules.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 // The analyzer written plainly, for tests and benches: ICU for every word, every stem anew.
 
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 #include "knn/text/word_rules.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 #include "knn/text/ascii_words.hpp"
 
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <string>
 

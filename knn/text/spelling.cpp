@@ -1,7 +1,7 @@
 #include "knn/text/spelling.hpp"
 
 #include "core/error.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 #include "knn/text/word_rules.hpp"
 
 #include <memory>

@@ -5,7 +5,7 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "knn/metric/edit_distance_reference.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <algorithm>
 #include <fstream>

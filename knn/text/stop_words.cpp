@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/text_source.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "knn/text/stop_words.hpp"
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <fmt/format.h>
 

@@ -1,29 +1,25 @@
-// Searches three texts for a query: an index in memory, cosine of tf-idf weights, exact.
-// Prints: nearest: cats, then birds
+// Fuses the runs of two searches by the ranks of their documents (reciprocal rank fusion).
+// Prints: birds, cats, dogs
 #include "core/context.hpp"
-#include "knn/sparse/search.hpp"
-#include "knn/text/text_index.hpp"
+#include "datasets/trec.hpp"
+#include "knn/fusion.hpp"
 
-#include <fstream>
 #include <iostream>
 
 using namespace rulerank;
 
 int main() {
-  std::ofstream("collection.tsv") << "dogs\tDogs bark at the moon\n"
-                                     "cats\tCats hunt mice and birds at night\n"
-                                     "birds\tBirds sing in the morning\n";
-  context const ctx;
-  auto const collection = knn::text_index::build(ctx, "collection.tsv", {});
-
-  knn::sparse_search_options options;
-  options.k = 2;
-  knn::sparse_searcher const searcher(ctx, collection.index(), options);
-  datasets::text_document query;
-  query.id = "q1";
-  query.fields.push_back({"", "a cat hunting birds"});
-  auto const queries = collection.queries(ctx, {&query, 1});
-  auto const found = searcher.search(ctx, queries);
-  std::cout << "nearest: " << collection.ids()[found.id[0]] << ", then "
-            << collection.ids()[found.id[1]] << '\n';
+  datasets::run words, vectors;
+  words.name = "words";
+  words.queries = {{"q1", {{"cats", 2.5}, {"birds", 1.5}}}};
+  vectors.name = "vectors";
+  vectors.queries = {{"q1", {{"birds", 0.9}, {"dogs", 0.8}}}};
+  datasets::run const runs[] = {words, vectors};
+  auto const fused = knn::fuse(context(), runs);
+  char const* separator = "";
+  for (auto const& document : fused.queries[0].documents) {
+    std::cout << separator << document.docno;
+    separator = ", ";
+  }
+  std::cout << '\n';
 }

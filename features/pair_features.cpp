@@ -1,8 +1,8 @@
-#include "knn/features/pair_features.hpp"
+#include "features/pair_features.hpp"
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "knn/features/pair_features_math.hpp"
+#include "features/pair_features_math.hpp"
 #include "knn/sparse/similarity_math.hpp"
 #include "knn/sparse/weighting.hpp"
 
@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::features {
 
 namespace {
 
@@ -69,12 +69,12 @@ void check_range(std::string_view name, double found, double low, double high) {
     throw usage_error(fmt::format("{}: found {}, expected {} to {}", name, found, low, high));
 }
 
-/// As `check(sparse_rows)`, and the weights are counts.
-void check_counts(sparse_rows const& rows, std::string_view what) {
+/// As `knn::check(sparse_rows)`, and the weights are counts.
+void check_counts(knn::sparse_rows const& rows, std::string_view what) {
   constexpr double most = 4294967296;  // 2^32
   check(rows, what);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    sparse_row const row = rows[r];
+    knn::sparse_row const row = rows[r];
     for (std::size_t i = 0; i < row.size(); ++i)
       if (double const count = row.weight[i];
           !(count >= 1 && count <= most && count == std::floor(count)))
@@ -92,12 +92,12 @@ double sum_of_values(std::span<double const> counts) {
 
 }  // namespace
 
-pair_features::field pair_features::prepared(context const& ctx, field_counts&& from) {
+pair_features::field pair_features::prepared(context const& ctx, knn::field_counts&& from) {
   field of;
   of.name = std::move(from.name);
   of.counts = std::move(from.counts);
-  sparse_rows const rows = of.counts;
-  term_statistics const statistics = statistics_of(rows);
+  knn::sparse_rows const rows = of.counts;
+  knn::term_statistics const statistics = knn::statistics_of(rows);
   of.mean_length = statistics.mean_length;
   std::vector<double> collection_frequency(rows.terms);
   for (std::size_t i = 0; i < rows.term.size(); ++i)
@@ -118,7 +118,7 @@ pair_features::field pair_features::prepared(context const& ctx, field_counts&& 
   of.norm.resize(rows.size());
   parallel_for(ctx, rows.size(), 4096, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) {
-      sparse_row const row = rows[d];
+      knn::sparse_row const row = rows[d];
       of.length[d] = sum_of_values(row.weight);
       double squares = 0;
       for (std::size_t i = 0; i < row.size(); ++i) {
@@ -131,7 +131,7 @@ pair_features::field pair_features::prepared(context const& ctx, field_counts&& 
   return of;
 }
 
-pair_features::pair_features(context const& ctx, std::vector<field_counts> fields,
+pair_features::pair_features(context const& ctx, std::vector<knn::field_counts> fields,
                              pair_features_options const& options)
     : options_(options) {
   check_range("BM25's k1", options.k1, 0, 1e6);
@@ -139,10 +139,10 @@ pair_features::pair_features(context const& ctx, std::vector<field_counts> field
   check_range("LMIR.DIR's mu", options.mu, 1e-6, 1e12);
   check_range("LMIR.JM's lambda", options.lambda, 1e-6, 1);
   check_range("LMIR.ABS's delta", options.delta, 1e-6, 1);
-  if (fields.empty() || fields.back().name != whole_document)
+  if (fields.empty() || fields.back().name != knn::whole_document)
     throw usage_error(fmt::format("the last field: found {}, expected '{}'",
                                   fields.empty() ? "none" : "'" + fields.back().name + "'",
-                                  whole_document));
+                                  knn::whole_document));
   for (auto f = fields.begin(); f != fields.end(); ++f) {
     if (f->name.empty()) throw usage_error("a field's name: found none, expected one");
     if (std::any_of(fields.begin(), f, [&](auto const& other) { return other.name == f->name; }))
@@ -156,7 +156,7 @@ pair_features::pair_features(context const& ctx, std::vector<field_counts> field
     check_counts(f->counts, fmt::format("field '{}'", f->name));
   }
   fields_.reserve(fields.size());
-  for (field_counts& f : fields) fields_.push_back(prepared(ctx, std::move(f)));
+  for (knn::field_counts& f : fields) fields_.push_back(prepared(ctx, std::move(f)));
 }
 
 std::vector<std::string> pair_features::names() const {
@@ -172,7 +172,7 @@ std::size_t pair_features::size() const noexcept {
   return fields_.size() * field_features + pair_feature_names.size();
 }
 
-void pair_features::look_up(field const& in, sparse_row const& query, query_in_field& found) {
+void pair_features::look_up(field const& in, knn::sparse_row const& query, query_in_field& found) {
   found.terms.clear();
   double squares = 0;
   for (std::size_t i = 0; i < query.size() && query.term[i] < in.terms.size(); ++i) {
@@ -187,7 +187,7 @@ void pair_features::look_up(field const& in, sparse_row const& query, query_in_f
 
 void pair_features::of_field(field const& in, query_in_field const& query, std::size_t query_terms,
                              std::uint32_t document, double* out) const {
-  sparse_row const row = sparse_rows(in.counts)[document];
+  knn::sparse_row const row = knn::sparse_rows(in.counts)[document];
   double const terms_of_document = in.length[document];
   auto const distinct = static_cast<double>(row.size());
   // A mean of 0: no document has a term, and there is nothing to saturate.
@@ -222,12 +222,12 @@ void pair_features::of_field(field const& in, query_in_field const& query, std::
     product += (qf * facts.idf) * (tf * facts.idf);
   }
   out[log_bm25] = std::log1p(out[bm25]);
-  out[cosine] = cosine_of(product, query.norm, in.norm[document], false);
+  out[cosine] = knn::cosine_of(product, query.norm, in.norm[document], false);
   out[covered_ratio] = query_terms == 0 ? 0 : out[covered] / static_cast<double>(query_terms);
   out[length] = terms_of_document;
 }
 
-void pair_features::of(context const& ctx, sparse_row const& query,
+void pair_features::of(context const& ctx, knn::sparse_row const& query,
                        std::span<std::uint32_t const> documents, std::span<double> out) const {
   std::array<std::uint64_t, 2> const row{0, query.size()};
   std::array<std::uint64_t, 2> const begin{0, documents.size()};
@@ -235,7 +235,7 @@ void pair_features::of(context const& ctx, sparse_row const& query,
      documents, out);
 }
 
-void pair_features::of(context const& ctx, sparse_rows const& queries,
+void pair_features::of(context const& ctx, knn::sparse_rows const& queries,
                        std::span<std::uint64_t const> begin,
                        std::span<std::uint32_t const> documents, std::span<double> out) const {
   check_counts(queries, "queries");
@@ -261,7 +261,7 @@ void pair_features::of(context const& ctx, sparse_rows const& queries,
     for (std::size_t pair = first; pair < last;) {
       auto const q = static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), pair) -
                                               begin.begin() - 1);
-      sparse_row const query = queries[q];
+      knn::sparse_row const query = queries[q];
       double const query_length = sum_of_values(query.weight);
       for (std::size_t f = 0; f < fields_.size(); ++f) look_up(fields_[f], query, in_fields[f]);
       for (std::size_t const end = std::min<std::size_t>(last, begin[q + 1]); pair < end; ++pair) {
@@ -275,4 +275,4 @@ void pair_features::of(context const& ctx, sparse_rows const& queries,
   });
 }
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::features

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 // Formulas for one term of a query in one document.
-namespace rulerank::knn {
+namespace rulerank::features {
 
 /// What length takes from BM25's term frequencies: k1 (1 - b + b length / mean length), for
 /// `relative_length` = length / mean length.
@@ -42,4 +42,4 @@ inline double absolute_discounting(double tf, double length, double distinct, do
   return (std::max(tf - delta, 0.0) + delta * distinct * frequency) / length;
 }
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::features

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::features {
 
 struct pair_features_options {
   double k1 = 1.2;      ///< BM25; 0 to 1e6
@@ -58,9 +58,9 @@ class pair_features {
  public:
   /// Fields of the same documents, the last one the whole document, named so; it is not checked
   /// that its counts are the sums of the other fields'. Throws `usage_error` for fields that
-  /// `check(sparse_rows)` refuses, that differ in their number of documents, share a name or have
-  /// none, for counts that are not whole numbers of 1 to 2^32, and for options out of range.
-  pair_features(context const& ctx, std::vector<field_counts> fields,
+  /// `knn::check(sparse_rows)` refuses, that differ in their number of documents, share a name or
+  /// have none, for counts that are not whole numbers of 1 to 2^32, and for options out of range.
+  pair_features(context const& ctx, std::vector<knn::field_counts> fields,
                 pair_features_options const& options = {});
 
   /// Of the features, in their order.
@@ -74,12 +74,12 @@ class pair_features {
   /// Terms that no document has may be among the query's. Throws `usage_error` for a query whose
   /// terms do not ascend or whose counts are not as above, for documents that are not there, and
   /// for an `out` of another size.
-  void of(context const& ctx, sparse_row const& query, std::span<std::uint32_t const> documents,
-          std::span<double> out) const;
+  void of(context const& ctx, knn::sparse_row const& query,
+          std::span<std::uint32_t const> documents, std::span<double> out) const;
 
   /// The same of many queries: query q with documents[begin[q]] to documents[begin[q + 1]], `begin`
   /// [queries + 1] from 0 to all of them; `out` [documents][features].
-  void of(context const& ctx, sparse_rows const& queries, std::span<std::uint64_t const> begin,
+  void of(context const& ctx, knn::sparse_rows const& queries, std::span<std::uint64_t const> begin,
           std::span<std::uint32_t const> documents, std::span<double> out) const;
 
  private:
@@ -93,7 +93,7 @@ class pair_features {
   };
   struct field {
     std::string name;
-    sparse_matrix counts;
+    knn::sparse_matrix counts;
     std::vector<term_facts> terms;  // [terms of this field]
     std::vector<double> length;     // [documents] sum of counts
     std::vector<double> norm;       // [documents] of the tf idf
@@ -110,8 +110,8 @@ class pair_features {
     double norm = 0;  // of the qf idf
   };
 
-  static field prepared(context const& ctx, field_counts&& counts);
-  static void look_up(field const& in, sparse_row const& query, query_in_field& found);
+  static field prepared(context const& ctx, knn::field_counts&& counts);
+  static void look_up(field const& in, knn::sparse_row const& query, query_in_field& found);
   void of_field(field const& in, query_in_field const& query, std::size_t query_terms,
                 std::uint32_t document, double* out) const;
 
@@ -119,4 +119,4 @@ class pair_features {
   pair_features_options options_;
 };
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::features

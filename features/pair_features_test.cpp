@@ -1,8 +1,8 @@
-#include "knn/features/pair_features.hpp"
+#include "features/pair_features.hpp"
 
 #include "core/error.hpp"
 #include "core/random.hpp"
-#include "knn/features/pair_features_reference.hpp"
+#include "features/pair_features_reference.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/weighting.hpp"
 
@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::pair_features_test {
+namespace rulerank::features::pair_features_test {
 namespace {
 
 using counts_of_row = std::map<std::uint32_t, double>;
@@ -28,8 +28,8 @@ context on_threads(int threads) {
   return ctx;
 }
 
-sparse_matrix rows_of(std::vector<counts_of_row> const& rows) {
-  sparse_matrix matrix;
+knn::sparse_matrix rows_of(std::vector<counts_of_row> const& rows) {
+  knn::sparse_matrix matrix;
   for (counts_of_row const& row : rows) {
     std::vector<std::uint32_t> terms;
     std::vector<double> counts;
@@ -48,8 +48,8 @@ std::vector<std::map<std::string, double>> by_name(pair_features const& features
   std::vector<std::uint32_t> documents(features.documents());
   std::iota(documents.begin(), documents.end(), 0U);
   std::vector<double> out(documents.size() * features.size());
-  sparse_matrix const row = rows_of({query});
-  features.of({}, sparse_rows(row)[0], documents, out);
+  knn::sparse_matrix const row = rows_of({query});
+  features.of({}, knn::sparse_rows(row)[0], documents, out);
   std::vector<std::string> const names = features.names();
   std::vector<std::map<std::string, double>> all(documents.size());
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -71,7 +71,7 @@ void expect_all(std::map<std::string, double> const& found,
 // Long because it is the table of all features.
 TEST(pair_features_by_hand, three_documents) {
   enum : std::uint32_t { a, b, c, d, z = 9 };
-  std::vector<field_counts> fields;
+  std::vector<knn::field_counts> fields;
   fields.push_back({"title", rows_of({{{a, 1}, {b, 1}}, {}, {{a, 1}}})});
   fields.push_back({"document", rows_of({{{a, 2}, {b, 3}, {c, 1}}, {{c, 2}}, {{a, 2}, {d, 1}}})});
   pair_features const features({}, fields);
@@ -172,7 +172,7 @@ TEST(pair_features_by_hand, three_documents) {
 }
 
 TEST(pair_features_by_hand, names_are_different_and_in_order) {
-  std::vector<field_counts> fields;
+  std::vector<knn::field_counts> fields;
   fields.push_back({"title", rows_of({{{0, 1}}})});
   fields.push_back({"document", rows_of({{{0, 1}}})});
   pair_features const features({}, fields);
@@ -197,7 +197,7 @@ TEST(pair_features_by_hand, one_document) {
 }
 
 TEST(pair_features_by_hand, nothing_to_know) {
-  std::vector<field_counts> fields;
+  std::vector<knn::field_counts> fields;
   fields.push_back({"anchor", rows_of({{}, {}})});  // a field that no document has
   fields.push_back({"document", rows_of({{{0, 2}}, {}})});
   pair_features const features({}, fields);
@@ -220,17 +220,17 @@ TEST(pair_features_by_hand, nothing_to_know) {
   }
   EXPECT_GT(known[0].at("BM25 of document"), 0);
 
-  pair_features const none({}, {{"document", sparse_matrix{}}});
+  pair_features const none({}, {{"document", knn::sparse_matrix{}}});
   std::vector<double> out;
-  none.of({}, sparse_row{}, {}, out);
-  none.of({}, sparse_rows{}, std::vector<std::uint64_t>{0}, {}, out);
+  none.of({}, knn::sparse_row{}, {}, out);
+  none.of({}, knn::sparse_rows{}, std::vector<std::uint64_t>{0}, {}, out);
   EXPECT_EQ(none.documents(), 0U);
   EXPECT_EQ(none.size(), 21U);
 }
 
 struct drawn_pairs {
-  std::vector<field_counts> fields;
-  sparse_matrix queries;
+  std::vector<knn::field_counts> fields;
+  knn::sparse_matrix queries;
   std::vector<std::uint64_t> begin{0};
   std::vector<std::uint32_t> documents;
 };
@@ -283,7 +283,7 @@ TEST(pair_features_drawn, are_what_the_definitions_say) {
     for (std::size_t q = 0; q < drawn.queries.size(); ++q)
       for (std::size_t i = drawn.begin[q]; i < drawn.begin[q + 1]; ++i) {
         std::vector<double> const expected = pair_features_reference(
-            drawn.fields, sparse_rows(drawn.queries)[q], drawn.documents[i], options);
+            drawn.fields, knn::sparse_rows(drawn.queries)[q], drawn.documents[i], options);
         ASSERT_EQ(expected.size(), features.size());
         for (std::size_t f = 0; f < expected.size(); ++f) {
           double const found = out[i * features.size() + f];
@@ -311,7 +311,7 @@ TEST(pair_features_drawn, the_same_bits_on_any_number_of_threads) {
       std::fill(out.begin(), out.end(), -1);
       for (std::size_t q = 0; q < drawn.queries.size(); ++q) {
         std::size_t const begin = drawn.begin[q], n = drawn.begin[q + 1] - begin;
-        features.of(on_threads(threads), sparse_rows(drawn.queries)[q],
+        features.of(on_threads(threads), knn::sparse_rows(drawn.queries)[q],
                     std::span(drawn.documents).subspan(begin, n),
                     std::span(out).subspan(begin * features.size(), n * features.size()));
       }
@@ -326,22 +326,24 @@ TEST(pair_features_drawn, agree_with_the_search_bit_for_bit) {
   drawn_pairs const drawn = draw_pairs(200, 20, 1, 3);
   pair_features const features({}, drawn.fields);
   std::vector<std::string> const names = features.names();
-  sparse_matrix const& counts = drawn.fields.back().counts;
-  term_statistics const statistics = statistics_of(counts);
+  knn::sparse_matrix const& counts = drawn.fields.back().counts;
+  knn::term_statistics const statistics = knn::statistics_of(counts);
   struct way {
-    weighting_options weights;
-    similarity metric;
+    knn::weighting_options weights;
+    knn::similarity metric;
     std::string name;
   };
   for (way const& w :
-       {way{{.how = weighting::bm25}, similarity::inner_product, "BM25 of document"},
-        way{{.tf = term_frequency::raw}, similarity::cosine, "tf-idf cosine of document"}}) {
+       {way{{.how = knn::weighting::bm25}, knn::similarity::inner_product, "BM25 of document"},
+        way{{.tf = knn::term_frequency::raw},
+            knn::similarity::cosine,
+            "tf-idf cosine of document"}}) {
     auto const feature =
         static_cast<std::size_t>(std::find(names.begin(), names.end(), w.name) - names.begin());
     ASSERT_LT(feature, names.size());
-    sparse_index const index({}, weigh_documents(counts, statistics, w.weights));
-    sparse_searcher const searcher({}, index, {.k = 50, .metric = w.metric, .pad = true});
-    neighbours const found =
+    knn::sparse_index const index({}, weigh_documents(counts, statistics, w.weights));
+    knn::sparse_searcher const searcher({}, index, {.k = 50, .metric = w.metric, .pad = true});
+    knn::neighbours const found =
         searcher.search({}, weigh_queries(drawn.queries, statistics, w.weights));
     std::vector<std::uint64_t> begin;
     for (std::size_t q = 0; q <= drawn.queries.size(); ++q) begin.push_back(q * found.k);
@@ -356,10 +358,10 @@ TEST(pair_features_drawn, agree_with_the_search_bit_for_bit) {
 
 TEST(pair_features_arguments, refused_where_they_make_no_sense) {
   auto const field = [](std::string name, std::vector<counts_of_row> const& rows) {
-    return field_counts{std::move(name), rows_of(rows)};
+    return knn::field_counts{std::move(name), rows_of(rows)};
   };
-  field_counts const whole = field("document", {{{0, 1}, {2, 1}}, {{1, 1}}});
-  auto const make = [](std::vector<field_counts> fields, pair_features_options options = {}) {
+  knn::field_counts const whole = field("document", {{{0, 1}, {2, 1}}, {{1, 1}}});
+  auto const make = [](std::vector<knn::field_counts> fields, pair_features_options options = {}) {
     return pair_features({}, std::move(fields), options);
   };
   EXPECT_THROW(make({}), usage_error);
@@ -383,23 +385,24 @@ TEST(pair_features_arguments, refused_where_they_make_no_sense) {
   pair_features const features = make({whole});
   std::vector<std::uint32_t> const documents{1, 0};
   std::vector<double> out(2 * features.size());
-  sparse_matrix const queries = rows_of({{{0, 1}, {1, 2}}});
-  sparse_row const query = sparse_rows(queries)[0];
+  knn::sparse_matrix const queries = rows_of({{{0, 1}, {1, 2}}});
+  knn::sparse_row const query = knn::sparse_rows(queries)[0];
   EXPECT_NO_THROW(features.of({}, query, documents, out));
   EXPECT_THROW(features.of({}, query, documents, std::span(out).first(out.size() - 1)),
                usage_error);
   EXPECT_THROW(features.of({}, query, std::vector<std::uint32_t>{1, 2}, out), usage_error);
   std::vector<std::uint32_t> const descending{1, 0};
-  EXPECT_THROW(features.of({}, sparse_row{descending, query.weight}, documents, out), usage_error);
+  EXPECT_THROW(features.of({}, knn::sparse_row{descending, query.weight}, documents, out),
+               usage_error);
   std::vector<double> const halves{0.5, 1};
-  EXPECT_THROW(features.of({}, sparse_row{query.term, halves}, documents, out), usage_error);
+  EXPECT_THROW(features.of({}, knn::sparse_row{query.term, halves}, documents, out), usage_error);
   using offsets = std::vector<std::uint64_t>;
   EXPECT_NO_THROW(features.of({}, queries, offsets{0, 2}, documents, out));
   EXPECT_THROW(features.of({}, queries, offsets{}, documents, out), usage_error);
   EXPECT_THROW(features.of({}, queries, offsets{0, 1}, documents, out), usage_error);
   EXPECT_THROW(features.of({}, queries, offsets{1, 2}, documents, out), usage_error);
   EXPECT_THROW(features.of({}, queries, offsets{0, 1, 2}, documents, out), usage_error);
-  sparse_matrix const two = rows_of({{{0, 1}}, {{1, 1}}});
+  knn::sparse_matrix const two = rows_of({{{0, 1}}, {{1, 1}}});
   EXPECT_THROW(features.of({}, two, offsets{0, 3, 2}, documents, out), usage_error);
 }
 
@@ -417,4 +420,4 @@ TEST(pair_features_arguments, stop_when_asked) {
 }
 
 }  // namespace
-}  // namespace rulerank::knn::pair_features_test
+}  // namespace rulerank::features::pair_features_test

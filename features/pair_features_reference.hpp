@@ -1,20 +1,21 @@
 #pragma once
 // The features of one query and one document, slowly, each by its definition.
 
-#include "knn/features/pair_features.hpp"
+#include "features/pair_features.hpp"
 
 #include <cmath>
 #include <functional>
 #include <map>
 
-namespace rulerank::knn {
+namespace rulerank::features {
 
 /// Long because each feature is written out by its definition.
-inline std::vector<double> pair_features_reference(std::vector<field_counts> const& fields,
-                                                   sparse_row const& query, std::size_t document,
+inline std::vector<double> pair_features_reference(std::vector<knn::field_counts> const& fields,
+                                                   knn::sparse_row const& query,
+                                                   std::size_t document,
                                                    pair_features_options const& options = {}) {
   using bag = std::map<std::uint32_t, double>;
-  auto const bag_of = [](sparse_row const& row) {
+  auto const bag_of = [](knn::sparse_row const& row) {
     bag counts;
     for (std::size_t i = 0; i < row.size(); ++i) counts[row.term[i]] = row.weight[i];
     return counts;
@@ -26,10 +27,10 @@ inline std::vector<double> pair_features_reference(std::vector<field_counts> con
   };
   bag const q = bag_of(query);
   std::vector<double> all;
-  for (field_counts const& field : fields) {
+  for (knn::field_counts const& field : fields) {
     std::vector<bag> bags;
     for (std::size_t d = 0; d < field.counts.size(); ++d)
-      bags.push_back(bag_of(sparse_rows(field.counts)[d]));
+      bags.push_back(bag_of(knn::sparse_rows(field.counts)[d]));
     bag const& d = bags[document];
     auto const n = static_cast<double>(bags.size());
     double const length = total(d);
@@ -109,4 +110,4 @@ inline std::vector<double> pair_features_reference(std::vector<field_counts> con
   return all;
 }
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::features

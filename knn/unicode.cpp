@@ -1,4 +1,4 @@
-#include "knn/text/unicode.hpp"
+#include "knn/unicode.hpp"
 
 #include <stdexcept>
 
