@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 
 import svg_lines
-from row_tables import COLOURS, Bars, Rows, panels_of_bars, read, table
+from row_tables import COLOURS, Bars, Rows, names, panels_of_bars, read, table
 
 PUBLISHED = ("brute", "lc", "sss")
 ALPHAS = (.4, .5, .66)
@@ -214,7 +214,7 @@ def draw(out):
             + (f", all of {commits[0]}.\n" if len(commits) == 1 else f": of {len(commits)} builds, {'; '.join(commits)}.\n")]
     counters = read(out, "counters")
     for name in ("words", "vectors"):
-        every = Rows(row for path in sorted(out.glob(f"{name}-*.jsonl")) for row in read(out, path.stem))
+        every = Rows(row for case in names(out, f"{name}-") for row in read(out, case))
         if not every:
             continue
         rows = Rows(row for row in every if row["batch"] == row["queries"] and row["batch"] > 1)

@@ -18,7 +18,7 @@ import re
 import subprocess
 
 import svg_lines
-from row_tables import COLOURS, Bars, Rows, bars, panels_of_bars, read, table
+from row_tables import COLOURS, Bars, Rows, bars, names, panels_of_bars, read, table
 
 DASHES = ["", "6 3", "2 2", "8 3 2 3", "", "4 4"]
 TIMED = {"lc": 1, "sss-tree": 1, "egnat": 1, "sss": 2, "m-tree": 2, "mvpt": 4}  # a part of the queries is timed, one in so many
@@ -420,7 +420,7 @@ def draw(out):
         by_threads(counted, out, text)
         split(rows, out, text)
     of_supersteps(read(out, "supersteps"), text)
-    by_the_clock = Rows(row for path in sorted(out.glob("seconds-*.jsonl"), reverse=True) for row in read(out, path.stem))
+    by_the_clock = Rows(row for case in reversed(names(out, "seconds-")) for row in read(out, case))
     in_seconds(by_the_clock, out, text)
     low_traffic(by_the_clock, out, text)
     (out / "tables.md").write_text("# Schedules of queries over metric indexes\n\n" + "".join(text))

@@ -21,9 +21,24 @@ class Rows(list):
         return list(dict.fromkeys(row[name] for row in self))
 
 
+def kept(out):
+    """The rows of a run that is kept whole: rows.jsonl, where `case` names the file that a row was in."""
+    path = out / "rows.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def names(out, begin):
+    """The names of a run's files of rows that begin with `begin`, in order of the files."""
+    found = {path.stem for path in out.glob("*.jsonl")} | {row["case"] for row in kept(out)}
+    return sorted((name for name in found if name.startswith(begin)), key=lambda name: f"{name}.jsonl")
+
+
 def read(out, name):
+    """The rows of NAME.jsonl, or of the case NAME of a run that is kept whole."""
     path = out / f"{name}.jsonl"
-    return Rows(json.loads(line) for line in path.read_text().splitlines()) if path.exists() else Rows()
+    if path.exists():
+        return Rows(json.loads(line) for line in path.read_text().splitlines())
+    return Rows({field: value for field, value in row.items() if field != "case"} for row in kept(out) if row["case"] == name)
 
 
 def table(head, lines):
