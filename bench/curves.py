@@ -6,8 +6,8 @@
 Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curves.md, curves.svg, the results
 by query and the manifest with machine, commit, options, checksums and the versions of the libraries. A run
 that was stopped, by a signal or by the machine, goes on when the same line is run again. FOLDER gets what bench/results holds of
-a run, a few MB where OUT_FOLDER takes hundreds: goals.md (curve_goals.py), SET.svg and SET.md (curves_picture.py), SET.tsv.gz and
-SET-whole.md.gz (curves.tsv and curves.md, with differences, p values and single folds) and SET-manifest.json; curve_page.py takes the
+a run, half a MB where OUT_FOLDER takes hundreds: goals.md (curve_goals.py), SET.svg and SET.md (curves_picture.py), curves.tsv.gz
+(of all sets the means over draws, by fold, way, share, settings and system) and manifest.json (the sets' manifests); curve_page.py takes the
 tables of docs/learning-curves.md from there. It needs numpy. Without a LightGBM
 (--lightgbm, or an installed package) the line fails at once and says so: leave it out by --systems. The
 XGBoost is the one that the program was built with; its version is in every table, so runs with another one go to
@@ -15,12 +15,16 @@ another OUT_FOLDER.
 """
 
 import argparse
+import csv
 import gzip
 import importlib.util
+import io
+import json
 import pathlib
-import shutil
 import subprocess
 import sys
+
+from curves_picture import CELL, KEPT, MEASURES, mean_of_draws, rows_of
 
 HERE = pathlib.Path(__file__).parent
 
@@ -32,11 +36,15 @@ def keep(a):
     subprocess.run([sys.executable, HERE / "curves_picture.py", a.out, a.keep, *sets], check=True)
     with open(a.keep / "goals.md", "wb") as goals:
         subprocess.run([sys.executable, HERE / "curve_goals.py", a.out, *sets, "--letor", a.letor], check=True, stdout=goals)
+    kept, about = io.StringIO(), {}
+    to = csv.DictWriter(kept, ["set", *CELL, "documents", "labels", *MEASURES], delimiter="\t", lineterminator="\n")
+    to.writeheader()
     for name in a.sets.split(","):
-        for file, kept in (("curves.tsv", f"{name}.tsv.gz"), ("curves.md", f"{name}-whole.md.gz")):
-            # The same bytes for the same curves: without a time.
-            (a.keep / kept).write_bytes(gzip.compress((a.out / name / file).read_bytes(), mtime=0))
-        shutil.copy(a.out / name / "manifest.json", a.keep / f"{name}-manifest.json")
+        to.writerows({"set": name, **row} for row in mean_of_draws(rows_of(a.out / name / "curves.tsv")))
+        about[name] = json.loads((a.out / name / "manifest.json").read_text("utf-8"))
+    # The same bytes for the same curves: without a time.
+    (a.keep / KEPT).write_bytes(gzip.compress(kept.getvalue().encode(), mtime=0))
+    (a.keep / "manifest.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
 
 
 def main():

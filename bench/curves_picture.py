@@ -3,7 +3,7 @@
 
     curves_picture.py CURVES_FOLDER OUT_FOLDER [--sets A,B]
 
-CURVES_FOLDER is the OUT_FOLDER of curves.py. OUT_FOLDER gets for each set SET.svg, MAP and NDCG@10 by the number of
+CURVES_FOLDER is the OUT_FOLDER of curves.py, or the folder of its --keep, from which the pictures alone are drawn. OUT_FOLDER gets for each set SET.svg, MAP and NDCG@10 by the number of
 labels, means of the folds and the draws, settings without a choice; of boosted trees also the best of all kinds, samples and settings but those
 that read the validation part, and with all labels LightGBM's tuned on that; and SET.md, the tables of MAP and NDCG@10 of every system, way and budget as `experiment` writes them, without
 those of differences and of single folds, which are in its own curves.md.
@@ -18,6 +18,8 @@ import pathlib
 import svg_lines
 
 MEASURES = ("MAP", "NDCG@10")
+CELL = ("fold", "way", "share", "settings", "system")
+KEPT = "curves.tsv.gz"  # of all sets: means of draws
 GREEN, RED, BLUE, SKY = "#0b6e4f", "#c1440e", "#2b5c9e", "#5aa9d6"
 LINES = [("recommended", "chosen", "recommended, chosen documents", GREEN, ""),
          ("recommended", "random", "recommended, random documents", GREEN, "5 3"),
@@ -34,6 +36,15 @@ def rows_of(path):
     """The rows of a curves.tsv, or of one that is kept as .gz."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="", encoding="utf-8") as lines:
         return list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"))
+
+
+def mean_of_draws(rows):
+    """A row for each fold, way, share, settings and system: the means over its draws."""
+    draws = collections.defaultdict(list)
+    for row in rows:
+        draws[tuple(row[name] for name in CELL)].append(row)
+    return [dict(zip(CELL, cell)) | {name: sum(float(row[name]) for row in of) / len(of) for name in ("documents", "labels", *MEASURES)}
+            for cell, of in draws.items()]
 
 
 def means(rows):
@@ -88,10 +99,13 @@ def main():
     parser.add_argument("--sets", default="OHSUMED,MQ2008")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
+    kept = rows_of(arguments.folder / KEPT) if (arguments.folder / KEPT).exists() else None
     for name in arguments.sets.split(","):
-        of = means(rows_of(arguments.folder / name / "curves.tsv"))
+        of = means([row for row in kept if row["set"] == name] if kept else rows_of(arguments.folder / name / "curves.tsv"))
         picture = svg_lines.drawn([panel(name, of, measure) for measure in MEASURES], columns=len(MEASURES))
         (arguments.out / f"{name}.svg").write_text(picture, "utf-8")
+        if kept:
+            continue
         text = (arguments.folder / name / "curves.md").read_text("utf-8")
         (arguments.out / f"{name}.md").write_text(short_tables(text), "utf-8")
 

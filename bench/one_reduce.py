@@ -4,7 +4,7 @@
     one_reduce.py PROGRAM LETOR CURVES_FOLDER OUT_FOLDER [--sets OHSUMED,...] [--shares 0.01,0.02,0.05]
 
 `experiment`'s way `chosen` goes from rule size 2 to the next until it has enough documents; `reduce` has one rule size, by default 4, and
-stops at N. Here N is the number of documents that the curves have of a share of labels (CURVES_FOLDER/SET.tsv.gz), and `fit --pool`, `rank` and `evaluate`
+stops at N. Here N is the number of documents that the curves have of a share of labels (CURVES_FOLDER/curves.tsv.gz), and `fit --pool`, `rank` and `evaluate`
 follow on the same folds. Writes rows.jsonl (a line a fold), table.md, means of folds' means, and manifest.json.
 """
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from curves_picture import MEASURES, means, rows_of
+from curves_picture import KEPT, MEASURES, means, rows_of
 from tables import build, machine
 
 
@@ -51,13 +51,13 @@ def main():
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     # What is recommended, by its defaults.
-    curves = {name: [row for row in rows_of(a.curves / f"{name}.tsv.gz") if (row["system"], row["settings"]) == ("recommended", "defaults")]
-              for name in a.sets.split(",")}
+    recommended = [row for row in rows_of(a.curves / KEPT) if (row["system"], row["settings"]) == ("recommended", "defaults")]
+    curves = {name: [row for row in recommended if row["set"] == name] for name in a.sets.split(",")}
     found = {}
     with tempfile.TemporaryDirectory() as folder, open(a.out / "rows.jsonl", "w", encoding="ascii") as log:
         for name, rows in curves.items():
             for share in map(float, a.shares.split(",")):
-                wanted = {row["fold"]: int(row["documents"]) for row in rows if row["way"] == "chosen" and float(row["share"]) == share}
+                wanted = {row["fold"]: int(float(row["documents"])) for row in rows if row["way"] == "chosen" and float(row["share"]) == share}
                 for fold, documents in wanted.items():
                     row = run(str(a.program.resolve()), (a.letor / name / fold).resolve(), documents, pathlib.Path(folder))
                     found.setdefault((name, share), []).append(row)
