@@ -1,5 +1,6 @@
 """A benchmark's JSON lines as rows to pick from, Markdown tables and bars as SVG."""
 
+import gzip
 import json
 import typing
 
@@ -22,9 +23,12 @@ class Rows(list):
 
 
 def kept(out):
-    """The rows of a run that is kept whole: rows.jsonl, where `case` names the file that a row was in."""
-    path = out / "rows.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """The rows of a run that is kept whole: rows.jsonl, plain or .gz, where `case` names the file that a row was in."""
+    for path, opened in ((out / "rows.jsonl", open), (out / "rows.jsonl.gz", gzip.open)):
+        if path.exists():
+            with opened(path, "rt", encoding="utf-8") as lines:
+                return [json.loads(line) for line in lines]
+    return []
 
 
 def names(out, begin):
