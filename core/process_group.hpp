@@ -5,7 +5,9 @@
 #include "core/share.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,7 +19,7 @@
 namespace rulerank {
 
 /// Processes that share out work (context::processes): each makes the same calls in the same order,
-/// and all have the results. cluster/communicator.hpp has one of MPI ranks.
+/// and all have the results. mpi/communicator.hpp has one of MPI ranks.
 ///
 /// What is thrown in a task, or by one process alone, ends the work of all: the group's maker says
 /// how they learn of it.
@@ -79,6 +81,12 @@ std::vector<Value> join(process_group const& group, std::vector<Value> const& mi
   std::vector<Value> all;
   for (std::string_view told : group.gather(bytes_of(mine))) take(told, all);
   return all;
+}
+
+/// The sum of what the processes have, on all of them.
+inline std::uint64_t sum(process_group const& group, std::uint64_t mine) {
+  auto const all = gather_values(group, mine);
+  return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
 /// The bytes of the first process, on all of them; `mine` is called there alone.

@@ -64,43 +64,6 @@ TEST(Split, RanksOfAMachineShareItsDevices) {
   EXPECT_TRUE(devices_of_rank({}, 1, 2).empty());
 }
 
-TEST(Split, FactoredSharesAreHalfOfWhatIsLeft) {
-  auto const sizes = [](std::size_t n, std::size_t parts, std::size_t least) {
-    std::vector<std::size_t> all;
-    std::size_t at = 0;
-    for (share const& one : factored_shares(n, parts, least)) {
-      EXPECT_EQ(one.begin, at);
-      at = one.end;
-      all.push_back(one.size());
-    }
-    EXPECT_EQ(at, n);
-    return all;
-  };
-  using counts = std::vector<std::size_t>;
-  EXPECT_EQ(sizes(100, 2, 4), (counts{25, 25, 12, 12, 6, 6, 4, 4, 4, 2}));
-  EXPECT_EQ(sizes(100, 3, 40), (counts{40, 40, 20}));
-  EXPECT_EQ(sizes(5, 2, 0), (counts{1, 1, 1, 1, 1}));
-  EXPECT_EQ(sizes(0, 4, 32), counts());
-}
-
-TEST(Split, NeighboursOfSharesAreThoseOfAll) {
-  knn::neighbours first, second;
-  first.queries = 1;
-  first.k = second.k = 2;
-  first.order = second.order = knn::value_order::smaller_is_nearer;
-  first.id = {4, knn::no_neighbour};
-  first.value = {.5, 0};
-  second.queries = 2;
-  second.id = {1, 2, 7, 0};
-  second.value = {.25, .5, 1, 2};
-  knn::neighbours const all = joined({first, second});
-  EXPECT_EQ(all.queries, 3U);
-  EXPECT_EQ(all.k, 2U);
-  EXPECT_EQ(all.order, knn::value_order::smaller_is_nearer);
-  EXPECT_EQ(all.id, (std::vector<std::uint32_t>{4, knn::no_neighbour, 1, 2, 7, 0}));
-  EXPECT_EQ(all.value, (std::vector<double>{.5, 0, .25, .5, 1, 2}));
-}
-
 TEST(Communicator, IsAloneWhereNoneLaunchedIt) {
   for (char const* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
     if (std::getenv(name) != nullptr) GTEST_SKIP() << name << " is set";

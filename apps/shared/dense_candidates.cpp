@@ -1,12 +1,12 @@
 #include "apps/shared/dense_candidates.hpp"
 
 #include "apps/shared/device_rule.hpp"
-#include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
 #include "core/share.hpp"
-#include "mpi/split.hpp"
+#include "knn/collection_parts.hpp"
+#include "knn/dense/row_files.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -96,8 +96,8 @@ std::string dense_arguments::feature() const {
 dense_candidates::dense_candidates(session& owner, dense_arguments const& arguments,
                                    std::size_t topics)
     : metric_(knn::dense_similarity_from(arguments.metric)),
-      documents_(read_searched_vectors(owner.ctx(), owner.input(arguments.vectors))),
-      topics_(read_searched_vectors(owner.ctx(), owner.input(arguments.topic_vectors))) {
+      documents_(knn::read_search_vectors(owner.ctx(), owner.input(arguments.vectors))),
+      topics_(knn::read_search_vectors(owner.ctx(), owner.input(arguments.topic_vectors))) {
   expect_one_each(topics_, topics, "topics");
   if (topics_.dimensions() != documents_.dimensions())
     throw error({topics_.name(), 1, 0}, fmt::format("found {}, expected {} as in {}",
@@ -118,7 +118,7 @@ void dense_candidates::prepare(session& owner, std::size_t documents,
 }
 
 found_lists dense_candidates::search(session& owner, std::size_t k) const {
-  found_lists lists = lists_of(mpi::search(owner.ranks(), topics_.size(), [&](share some) {
+  found_lists lists = lists_of(knn::search_evenly(owner.ranks(), topics_.size(), [&](share some) {
     return index_->search(owner.ctx(), topics_.rows(some.begin, some.size()),
                           std::min(k, documents_.size()));
   }));

@@ -4,8 +4,8 @@
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
+#include "knn/index_parts.hpp"
 #include "mpi/collection_split.hpp"
-#include "mpi/index_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ void over_ranks_argument::add_to(CLI::App& verb) {
 }
 
 bool opens_parts(searched_paths const& paths) {
-  return paths.collection.empty() && mpi::is_index_in_parts(paths.index);
+  return paths.collection.empty() && knn::is_index_in_parts(paths.index);
 }
 
 bool splits_collection(session& owner, over_ranks_argument const& asked,
@@ -28,7 +28,7 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
   auto const how = mpi::shared_out_from(asked.how);
   bool const by_collection = how == mpi::shared_out::collection;
   if (paths.collection.empty()) {
-    if (mpi::is_index_in_parts(paths.index)) return how != mpi::shared_out::queries;
+    if (knn::is_index_in_parts(paths.index)) return how != mpi::shared_out::queries;
     if (by_collection)
       throw usage_error(fmt::format(
           "--over-ranks collection: found {} in one file, expected an index in parts, which "
@@ -54,7 +54,7 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
 
 std::string part_written(session& owner, std::string const& collection, std::string const& index) {
   if (collection.empty() || index.empty() || !has_processes(owner.ctx())) return {};
-  return mpi::path_of_part(index, static_cast<std::size_t>(owner.ctx().processes->rank()));
+  return knn::path_of_part(index, static_cast<std::size_t>(owner.ctx().processes->rank()));
 }
 
 }  // namespace rulerank::apps

@@ -11,8 +11,8 @@
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/text_sums.hpp"
+#include "knn/collection_parts.hpp"
 #include "knn/sparse/search.hpp"
-#include "mpi/split.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -193,8 +193,8 @@ found_lists pair_pool::search_text(std::size_t depth) const {
   auto const timer = owner_.stage("search");
   knn::sparse_searcher const searcher(owner_.ctx(), index_.index(), search);
   knn::sparse_matrix const topics = index_.queries(owner_.ctx(), what_.topics);
-  return apps::lists_of(mpi::search(owner_.ranks(), topics.size(), [&](share some) {
-    return searcher.search(owner_.ctx(), mpi::rows_of(topics, some));
+  return apps::lists_of(knn::search_evenly(owner_.ranks(), topics.size(), [&](share some) {
+    return searcher.search(owner_.ctx(), knn::sparse_rows(topics).slice(some.begin, some.size()));
   }));
 }
 

@@ -5,7 +5,7 @@
 #include "core/process_group.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/svmlight.hpp"
-#include "mpi/collection_split.hpp"
+#include "knn/collection_parts.hpp"
 
 #include <optional>
 #include <string_view>
@@ -136,7 +136,7 @@ std::string choices_table(session& owner, reduction_pool const& pool, al::sample
     auto const here = pool.place_of(d);
     return here ? std::optional(pool.train.docid(*here)) : std::nullopt;
   };
-  return al::choices_table(sample, mpi::names_of(owner.ranks(), documents, docid_here));
+  return al::choices_table(sample, knn::names_of(owner.ranks(), documents, docid_here));
 }
 
 nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& sample,

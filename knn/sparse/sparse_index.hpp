@@ -30,6 +30,10 @@ struct sparse_rows {
   std::uint32_t terms = 0;                 ///< columns
 
   std::size_t size() const noexcept { return begin.empty() ? 0 : begin.size() - 1; }
+  /// Rows [first, first + count).
+  sparse_rows slice(std::size_t first, std::size_t count) const {
+    return {begin.subspan(first, count + 1), term, weight, terms};
+  }
   sparse_row operator[](std::size_t r) const {
     std::size_t const n = begin[r + 1] - begin[r];
     return {term.subspan(begin[r], n), weight.subspan(begin[r], n)};

@@ -1,4 +1,4 @@
-#include "mpi/collection_split.hpp"
+#include "knn/collection_parts.hpp"
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -6,10 +6,10 @@
 #include "core/share.hpp"
 #include "core/testing.hpp"
 #include "knn/dense/search.hpp"
+#include "knn/index_parts.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
-#include "mpi/index_parts.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::mpi::collection_split_test {
+namespace rulerank::knn::collection_parts_test {
 namespace {
 
 constexpr std::size_t sizes[] = {1, 2, 3, 5, 16};
@@ -322,9 +322,19 @@ TEST_F(IndexParts, AreReadAsTheyWereWritten) {
     }
   }
   index_parts const read = read_index_parts(at("index"), "dense");
-  EXPECT_EQ(parts_of(read, 0, 2).size(), 2U);
-  EXPECT_EQ(parts_of(read, 1, 2).at(0).path, at("index.part1"));
-  EXPECT_EQ(parts_of(read, 4, 5).size(), 0U);
+  EXPECT_EQ(parts_here({}, read, false).size(), 3U);
+  testing_tools::run_processes(2, [&](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    auto const mine = parts_here(ctx, read, true);
+    EXPECT_EQ(mine.size(), group.is_first() ? 2U : 1U);
+    EXPECT_EQ(mine.at(0).path, at(group.is_first() ? "index.part0" : "index.part1"));
+  });
+  testing_tools::run_processes(5, [&](process_group const& group) {
+    context ctx;
+    ctx.processes = &group;
+    EXPECT_EQ(parts_here(ctx, read, true).size(), group.rank() < 3 ? 1U : 0U);
+  });
 }
 
 TEST_F(IndexParts, OthersAreRefusedByName) {
@@ -350,5 +360,42 @@ TEST_F(IndexParts, OthersAreRefusedByName) {
   expect_error("other:1:1: this list of an index's parts is damaged", "other");
 }
 
+TEST(QueryShares, FactoredSharesAreHalfOfWhatIsLeft) {
+  auto const sizes = [](std::size_t n, std::size_t parts, std::size_t least) {
+    std::vector<std::size_t> all;
+    std::size_t at = 0;
+    for (share const& one : factored_shares(n, parts, least)) {
+      EXPECT_EQ(one.begin, at);
+      at = one.end;
+      all.push_back(one.size());
+    }
+    EXPECT_EQ(at, n);
+    return all;
+  };
+  using counts = std::vector<std::size_t>;
+  EXPECT_EQ(sizes(100, 2, 4), (counts{25, 25, 12, 12, 6, 6, 4, 4, 4, 2}));
+  EXPECT_EQ(sizes(100, 3, 40), (counts{40, 40, 20}));
+  EXPECT_EQ(sizes(5, 2, 0), (counts{1, 1, 1, 1, 1}));
+  EXPECT_EQ(sizes(0, 4, 32), counts());
+}
+
+TEST(QueryShares, NeighboursOfSharesAreThoseOfAll) {
+  knn::neighbours first, second;
+  first.queries = 1;
+  first.k = second.k = 2;
+  first.order = second.order = knn::value_order::smaller_is_nearer;
+  first.id = {4, knn::no_neighbour};
+  first.value = {.5, 0};
+  second.queries = 2;
+  second.id = {1, 2, 7, 0};
+  second.value = {.25, .5, 1, 2};
+  knn::neighbours const all = joined({first, second});
+  EXPECT_EQ(all.queries, 3U);
+  EXPECT_EQ(all.k, 2U);
+  EXPECT_EQ(all.order, knn::value_order::smaller_is_nearer);
+  EXPECT_EQ(all.id, (std::vector<std::uint32_t>{4, knn::no_neighbour, 1, 2, 7, 0}));
+  EXPECT_EQ(all.value, (std::vector<double>{.5, 0, .25, .5, 1, 2}));
+}
+
 }  // namespace
-}  // namespace rulerank::mpi::collection_split_test
+}  // namespace rulerank::knn::collection_parts_test

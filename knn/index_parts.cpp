@@ -1,4 +1,4 @@
-#include "mpi/index_parts.hpp"
+#include "knn/index_parts.hpp"
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::mpi {
+namespace rulerank::knn {
 
 namespace {
 
@@ -138,12 +138,14 @@ void expect_items(index_part const& part, std::uint64_t found) {
                 fmt::format("found {}, expected {}", counted(found, "item"), part.items));
 }
 
-std::vector<index_part> parts_of(index_parts const& all, int rank, int size) {
+std::vector<index_part> parts_here(context const& ctx, index_parts const& all, bool is_split) {
+  if (!is_split) return all.parts;
+  process_group const& group = *ctx.processes;
   std::vector<index_part> mine;
-  for (auto p = static_cast<std::size_t>(rank); p < all.parts.size();
-       p += static_cast<std::size_t>(size))
+  for (auto p = static_cast<std::size_t>(group.rank()); p < all.parts.size();
+       p += static_cast<std::size_t>(group.size()))
     mine.push_back(all.parts[p]);
   return mine;
 }
 
-}  // namespace rulerank::mpi
+}  // namespace rulerank::knn

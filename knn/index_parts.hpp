@@ -11,7 +11,7 @@
 // that names them. Whoever opens F finds all parts of the run that wrote it, or an error.
 //
 // Threads: functions with a group are for the thread that uses it, the others for any.
-namespace rulerank::mpi {
+namespace rulerank::knn {
 
 /// One of the files.
 struct index_part {
@@ -49,7 +49,8 @@ void expect_part(index_part const& part);
 /// Throws `error` naming the file of a part that holds another number of items than it should.
 void expect_items(index_part const& part, std::uint64_t found);
 
-/// Those of the parts that a process has: every `size`-th one.
-std::vector<index_part> parts_of(index_parts const& all, int rank, int size);
+/// Those of the parts that this process has: all, or where they are split over the processes of the context every n-th
+/// of n processes.
+std::vector<index_part> parts_here(context const& ctx, index_parts const& all, bool is_split);
 
-}  // namespace rulerank::mpi
+}  // namespace rulerank::knn

@@ -1,0 +1,114 @@
+#include "knn/dense/dense_collection.hpp"
+
+#include "knn/collection_parts.hpp"
+#include "knn/index_parts.hpp"
+
+#include <utility>
+
+namespace rulerank::knn {
+
+void dense_collection::add(std::size_t first, dense_index index) {
+  parts_.push_back({first, index.size()});
+  has_ids_ = has_ids_ || index.has_ids();
+  indexes_.push_back(std::move(index));
+}
+
+dense_collection dense_collection::open(context const& ctx, std::string const& path,
+                                        dense_engine engine) {
+  dense_collection opened;
+  opened.add(0, dense_index::open(ctx, path, engine));
+  opened.items_ = opened.parts_.front().size;
+  return opened;
+}
+
+dense_collection dense_collection::open_parts(context const& ctx, std::string const& path,
+                                              dense_engine engine, bool is_split) {
+  index_parts const all = read_index_parts(path, "dense");
+  dense_collection opened;
+  opened.items_ = all.items;
+  opened.is_split_ = is_split;
+  for (index_part const& part : parts_here(ctx, all, is_split)) {
+    expect_part(part);
+    opened.add(part.first, dense_index::open(ctx, part.path, engine));
+    expect_items(part, opened.parts_.back().size);
+  }
+  if (is_split) opened.has_ids_ = sum(*ctx.processes, opened.has_ids_ ? 1 : 0) > 0;
+  return opened;
+}
+
+dense_collection::dense_collection(context const& ctx, datasets::vectors_part part, bool is_split,
+                                   dense_index_options const& options,
+                                   std::vector<std::int64_t> ids) {
+  items_ = part.of_file;
+  is_split_ = is_split;
+  bool const has_ids = !ids.empty();
+  add(part.first, dense_index(ctx, std::move(part.rows), options, std::move(ids)));
+  if (is_split) has_ids_ = sum(*ctx.processes, has_ids ? 1 : 0) > 0;
+}
+
+void dense_collection::save(context const& ctx, std::string const& path) const {
+  if (!is_split_) return first_index().save(ctx, path);
+  process_group const& group = *ctx.processes;
+  first_index().save(ctx, path_of_part(path, static_cast<std::size_t>(group.rank())));
+  write_index_parts(group, path, "dense", first_index().size());
+}
+
+void dense_collection::set_queries(datasets::vectors queries, dense_filter const& filter,
+                                   dense_search_work& work) {
+  queries_ = std::move(queries);
+  filter_ = filter;
+  work_ = &work;
+  part_filters_.clear();
+  for (extent const& part : parts_)
+    part_filters_.push_back(bits_of(filter.rows, part.first, part.first + part.size));
+}
+
+std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
+  if (!names_.empty()) return names_.of(row);
+  if (!has_ids_) return std::to_string(row);
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (row >= parts_[p].first && row - parts_[p].first < parts_[p].size)
+      return std::to_string(indexes_[p].has_ids() ? indexes_[p].id_of(static_cast<std::uint32_t>(
+                                                        row - parts_[p].first))
+                                                  : std::int64_t{row});
+  return std::nullopt;
+}
+
+neighbours dense_collection::nearest_of_whole(context const& ctx, share queries,
+                                              std::size_t k) const {
+  auto const search = [&](share some) {
+    return first_index().search(ctx, queries_.rows(queries.begin + some.begin, some.size()), k,
+                                filter_, work_);
+  };
+  if (has_even_shares() && has_processes(ctx))
+    return search_evenly(*ctx.processes, queries.size(), search);
+  return search({0, queries.size()});
+}
+
+std::vector<part_neighbours> dense_collection::nearest_of_parts(context const& ctx, share queries,
+                                                                std::size_t k) const {
+  auto const asked = queries_.rows(queries.begin, queries.size());
+  std::vector<part_neighbours> found;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    found.push_back(indexes_[p].search_part(ctx, asked, neighbours_in(parts_[p], k),
+                                            {part_filters_[p], {}}, work_));
+  return found;
+}
+
+rows_in_range dense_collection::within_whole(context const& ctx, share queries,
+                                             double radius) const {
+  return first_index().search_range(ctx, queries_.rows(queries.begin, queries.size()), radius,
+                                    filter_, work_);
+}
+
+std::vector<part_rows_in_range> dense_collection::within_parts(context const& ctx, share queries,
+                                                               double radius) const {
+  auto const asked = queries_.rows(queries.begin, queries.size());
+  std::vector<part_rows_in_range> found;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    found.push_back(
+        indexes_[p].search_range_part(ctx, asked, radius, {part_filters_[p], {}}, work_));
+  return found;
+}
+
+}  // namespace rulerank::knn

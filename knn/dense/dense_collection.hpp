@@ -1,0 +1,71 @@
+#pragma once
+
+#include "datasets/vectors.hpp"
+#include "knn/dense/row_files.hpp"
+#include "knn/dense/search.hpp"
+#include "knn/searched_collection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// Dense rows: an index of all, or indexes of parts.
+class dense_collection final : public searched_collection {
+ public:
+  /// The index in a file.
+  static dense_collection open(context const& ctx, std::string const& path, dense_engine engine);
+  /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
+  /// `error`.
+  static dense_collection open_parts(context const& ctx, std::string const& path,
+                                     dense_engine engine, bool is_split);
+  /// An index of rows that were read: of all, or where it is split of this process's part. `ids`:
+  /// of these rows, or none.
+  dense_collection(context const& ctx, datasets::vectors_part part, bool is_split,
+                   dense_index_options const& options, std::vector<std::int64_t> ids);
+
+  /// Writes the index to a file: of a part to that of this process, with the list of parts.
+  void save(context const& ctx, std::string const& path) const;
+
+  /// Of the first part here, where there is one (`has_parts`).
+  dense_index const& first_index() const { return indexes_.front(); }
+  /// Whether rows are called by their numbers.
+  bool has_numbers() const { return names_.empty() && !has_ids_; }
+  /// Calls all rows so, whatever ids the index has.
+  void call_rows(row_ids names) { names_ = std::move(names); }
+
+  /// What is searched for, by the functions of `searched_collection`; the filter and the work
+  /// outlive it.
+  void set_queries(datasets::vectors queries, dense_filter const& filter, dense_search_work& work);
+
+  std::optional<std::string> id_of(std::uint32_t row) const override;
+  bool has_ids_in_parts() const override { return is_split_ && names_.empty() && has_ids_; }
+  /// Not to processes of `mpi_knn`, which have even shares.
+  bool may_be_dealt() const override { return !has_even_shares(); }
+
+ private:
+  dense_collection() = default;
+  void add(std::size_t first, dense_index index);
+  bool has_even_shares() const {
+    return has_parts() && first_index().engine() == dense_engine::mpi_knn;
+  }
+  neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const override;
+  std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+                                                std::size_t k) const override;
+  rows_in_range within_whole(context const& ctx, share queries, double radius) const override;
+  std::vector<part_rows_in_range> within_parts(context const& ctx, share queries,
+                                               double radius) const override;
+
+  std::vector<dense_index> indexes_;  // of the parts
+  bool has_ids_ = false;              // rows have ids in the index
+  row_ids names_;
+  datasets::vectors queries_;
+  dense_filter filter_;
+  std::vector<std::vector<std::uint64_t>> part_filters_;
+  dense_search_work* work_ = nullptr;
+};
+
+}  // namespace rulerank::knn

@@ -1,0 +1,240 @@
+#include "knn/metric/metric_collection.hpp"
+
+#include "core/error.hpp"
+#include "knn/dense/row_files.hpp"
+#include "knn/index_parts.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+namespace {
+
+/// A range of queries.
+class query_range final : public metric_queries {
+ public:
+  query_range(metric_queries const& all, share some) : all_(all), some_(some) {}
+  std::size_t size() const noexcept override { return some_.size(); }
+  std::unique_ptr<distances_from> from(std::size_t query) const override {
+    return all_.from(some_.begin + query);
+  }
+  std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const override {
+    return all_.as_vectors(some_.begin + first, count);
+  }
+
+ private:
+  metric_queries const& all_;
+  share some_;
+};
+
+/// What an index finds without a schedule, whose work is that of one thread.
+template <class Search>
+auto without_schedule(Search const& search, schedule_work& work) {
+  metric_work done;
+  auto found = search(done);
+  work.evaluations.resize(1);
+  work.evaluations[0] += done.evaluations;
+  return found;
+}
+
+/// Calls `use` with queries of the type that GPUs take.
+template <class Use>
+auto with_range(metric_asked const& asked, share some, Use const& use) {
+  if (auto const* const words = std::get_if<std::vector<std::string>>(&asked)) {
+    auto const begin = words->begin() + static_cast<std::ptrdiff_t>(some.begin);
+    return use(std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(some.size())));
+  }
+  return use(std::get<datasets::vectors>(asked).rows(some.begin, some.size()));
+}
+
+}  // namespace
+
+std::shared_ptr<metric_space const> metric_objects::space() const {
+  if (words) return words;
+  return vectors;
+}
+
+metric_distance metric_objects::which() const {
+  return words ? metric_distance::edit : vectors->which();
+}
+
+metric_objects read_metric_objects(context const& ctx, std::string const& path,
+                                   metric_distance which, letters unit, std::size_t part,
+                                   std::size_t parts) {
+  if (which == metric_distance::edit)
+    return {nullptr, std::make_shared<word_space>(read_words_part(ctx, path, part, parts), unit)};
+  return {std::make_shared<vector_space>(ctx, read_search_rows(ctx, path, part, parts).rows, which),
+          nullptr};
+}
+
+metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
+                                 std::string const& path) {
+  if (among.words) return read_words(ctx, path);
+  return read_search_vectors(ctx, path);
+}
+
+std::size_t size_of(metric_asked const& asked) {
+  return std::visit([](auto const& some) { return some.size(); }, asked);
+}
+
+std::size_t metric_collection::part_index::size() const {
+  return std::visit([](auto const& one) { return one.size(); }, index);
+}
+
+metric_index_type metric_collection::part_index::type() const {
+  return std::visit([](auto const& one) { return one.type(); }, index);
+}
+
+void metric_collection::add(std::size_t first, metric_objects objects,
+                            std::variant<metric_index, split_metric_index> index) {
+  indexes_.push_back({std::move(objects), std::move(index), nullptr});
+  parts_.push_back({first, indexes_.back().size()});
+}
+
+metric_collection metric_collection::open(context const& ctx, std::string const& path) {
+  metric_collection opened;
+  auto one = metric_index::open(ctx, path);
+  opened.add(0, {one.vectors, one.words}, std::move(one.index));
+  opened.items_ = opened.parts_.front().size;
+  return opened;
+}
+
+metric_collection metric_collection::open_parts(context const& ctx, std::string const& path,
+                                                bool is_split) {
+  index_parts const all = read_index_parts(path, "metric");
+  metric_collection opened;
+  opened.items_ = all.items;
+  opened.is_split_ = is_split;
+  for (index_part const& part : parts_here(ctx, all, is_split)) {
+    expect_part(part);
+    auto one = metric_index::open(ctx, part.path);
+    expect_items(part, one.index.size());
+    opened.add(part.first, {one.vectors, one.words}, std::move(one.index));
+  }
+  return opened;
+}
+
+metric_collection::metric_collection(context const& ctx, metric_objects objects,
+                                     metric_index_options const& options, std::size_t split) {
+  auto const space = objects.space();
+  if (split > 1)
+    add(0, std::move(objects), split_metric_index(ctx, space, options, split));
+  else
+    add(0, std::move(objects), metric_index(ctx, space, options));
+  items_ = parts_.front().size;
+}
+
+metric_collection metric_collection::of_part(context const& ctx, metric_objects objects,
+                                             metric_index_options const& options, std::size_t first,
+                                             std::size_t all) {
+  metric_collection made(ctx, std::move(objects), options);
+  made.parts_.front().first = first;
+  made.items_ = all;
+  made.is_split_ = true;
+  return made;
+}
+
+void metric_collection::save(context const& ctx, std::string const& path) const {
+  metric_index const& index = indexes_.front().whole();
+  if (!is_split_) return index.save(ctx, path);
+  process_group const& group = *ctx.processes;
+  index.save(ctx, path_of_part(path, static_cast<std::size_t>(group.rank())));
+  write_index_parts(group, path, "metric", index.size());
+}
+
+std::uint64_t metric_collection::build_evaluations() const {
+  std::uint64_t evaluations = 0;
+  for (part_index const& part : indexes_)
+    evaluations += std::visit([](auto const& one) { return one.build_evaluations(); }, part.index);
+  return evaluations;
+}
+
+void metric_collection::copy_to_gpus(context const& ctx, metric_engine engine) {
+  gpu_.emplace(ctx, indexes_.front().whole(), metric_gpu_options{engine});
+}
+
+void metric_collection::set_queries(context const& ctx, metric_asked asked) {
+  asked_ = std::move(asked);
+  for (part_index& part : indexes_) {
+    if (auto const* const words = std::get_if<std::vector<std::string>>(&asked_))
+      part.queries = part.objects.words->queries(*words);
+    else
+      part.queries = part.objects.vectors->queries(ctx, std::get<datasets::vectors>(asked_));
+  }
+  work_ = {};
+  gpu_work_ = {};
+}
+
+schedule_work metric_collection::work_of_all(context const& ctx) const {
+  schedule_work work = work_;
+  if (!has_processes(ctx)) return work;
+  // The threads of a process that searched for nothing count.
+  if (work.evaluations.empty() && schedule_.schedule != metric_schedule::automatic)
+    work.evaluations.resize(static_cast<std::size_t>(ctx.thread_count()));
+  work.evaluations = join(*ctx.processes, work.evaluations);
+  for (std::uint64_t* const count : {&work.supersteps, &work.messages})
+    *count = sum(*ctx.processes, *count);
+  return work;
+}
+
+neighbours metric_collection::search(context const& ctx, part_index const& part, share queries,
+                                     std::size_t k) const {
+  query_range const some(*part.queries, queries);
+  if (auto const* const split = std::get_if<split_metric_index>(&part.index))
+    return split->search(ctx, some, k, &work_);
+  if (schedule_.schedule != metric_schedule::automatic)
+    return search_scheduled(ctx, part.whole(), some, k, schedule_, &work_);
+  return without_schedule(
+      [&](metric_work& done) { return part.whole().search(ctx, some, k, &done); }, work_);
+}
+
+rows_in_range metric_collection::search_range(context const& ctx, part_index const& part,
+                                              share queries, double radius) const {
+  query_range const some(*part.queries, queries);
+  if (auto const* const split = std::get_if<split_metric_index>(&part.index))
+    return split->search_range(ctx, some, radius, &work_);
+  if (schedule_.schedule != metric_schedule::automatic)
+    return search_range_scheduled(ctx, part.whole(), some, radius, schedule_, &work_);
+  return without_schedule(
+      [&](metric_work& done) { return part.whole().search_range(ctx, some, radius, &done); },
+      work_);
+}
+
+neighbours metric_collection::nearest_of_whole(context const& ctx, share queries,
+                                               std::size_t k) const {
+  if (!gpu_) return search(ctx, indexes_.front(), queries, k);
+  return with_range(asked_, queries,
+                    [&](auto const& some) { return gpu_->search(ctx, some, k, &gpu_work_); });
+}
+
+rows_in_range metric_collection::within_whole(context const& ctx, share queries,
+                                              double radius) const {
+  if (!gpu_) return search_range(ctx, indexes_.front(), queries, radius);
+  return with_range(asked_, queries, [&](auto const& some) {
+    return gpu_->search_range(ctx, some, radius, &gpu_work_);
+  });
+}
+
+std::vector<part_neighbours> metric_collection::nearest_of_parts(context const& ctx, share queries,
+                                                                 std::size_t k) const {
+  std::vector<part_neighbours> found;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    found.push_back({search(ctx, indexes_[p], queries, neighbours_in(parts_[p], k)),
+                     value_order::smaller_is_nearer,
+                     {},
+                     {}});
+  return found;
+}
+
+std::vector<part_rows_in_range> metric_collection::within_parts(context const& ctx, share queries,
+                                                                double radius) const {
+  std::vector<part_rows_in_range> found;
+  for (part_index const& part : indexes_)
+    found.push_back({search_range(ctx, part, queries, radius), value_order::smaller_is_nearer, {}});
+  return found;
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,215 @@
+#include "knn/searched_collection.hpp"
+
+#include "core/error.hpp"
+#include "knn/collection_parts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace rulerank::knn {
+
+namespace {
+
+/// What a process makes of queries that it was dealt.
+struct dealt_result {
+  result_lines lines;
+  neighbours found;         ///< where the output takes them, else none
+  std::uint64_t items = 0;  ///< that were found
+  static auto members_of(auto& all) { return std::tie(all.lines, all.found, all.items); }
+};
+
+std::span<std::uint32_t const> items_of(neighbours const& found) {
+  return found.id;
+}
+std::span<std::uint32_t const> items_of(rows_in_range const& found) {
+  return found.row;
+}
+
+/// One call of `search_in_batches`.
+class batches {
+ public:
+  batches(context const& ctx, searched_collection const& collection, search_request const& request,
+          batch_limits const& limits, search_output& output, deal_fn const& deal)
+      : ctx_(ctx),
+        collection_(collection),
+        request_(request),
+        limits_(limits),
+        output_(output),
+        deal_(deal),
+        deals_(deals_queries(ctx, collection)),
+        k_(std::clamp<std::size_t>(collection.size(), 1, request.k)) {}
+
+  /// Returns how many items were found, by all processes where it matters.
+  std::uint64_t search(share batch) {
+    if (deals_) return search_dealt(batch);
+    if (!request_.radius) return write(batch, collection_.nearest(ctx_, batch, k_));
+    return write(batch, collection_.within(ctx_, batch, *request_.radius));
+  }
+
+ private:
+  static void take(search_output& output, std::size_t first, neighbours const& found) {
+    if (output.takes_neighbours()) output.take(first, found);
+  }
+  static void take(search_output&, std::size_t, rows_in_range const&) {}
+
+  template <class Found>
+  std::uint64_t write(share batch, Found const& found) {
+    auto const items = items_of(found);
+    learn_ids(items);
+    result_lines lines;
+    output_.add_lines(lines, batch.begin, found, id_of());
+    output_.write(lines);
+    take(output_, batch.begin, found);
+    return items.size();
+  }
+
+  /// Ids of items that other processes have: all processes tell each other what they know.
+  void learn_ids(std::span<std::uint32_t const> items) {
+    if (!collection_.has_ids_in_parts()) return;
+    auto names = names_of(*ctx_.processes, items,
+                          [&](std::uint32_t item) { return collection_.id_of(item); });
+    learned_.clear();
+    for (std::size_t i = 0; i < items.size(); ++i) learned_[items[i]] = std::move(names[i]);
+  }
+  search_output::id_of_fn id_of() const {
+    if (collection_.has_ids_in_parts())
+      return [&](std::uint32_t item) { return learned_.at(item); };
+    return [&](std::uint32_t item) { return *collection_.id_of(item); };
+  }
+
+  template <class Found>
+  void add(dealt_result& to, std::size_t first, Found const& found) const {
+    output_.add_lines(to.lines, first, found, id_of());
+    to.items = items_of(found).size();
+  }
+  dealt_result dealt(share queries) const {
+    dealt_result result;
+    if (request_.radius) {
+      add(result, queries.begin, collection_.within(ctx_, queries, *request_.radius));
+      return result;
+    }
+    result.found = collection_.nearest(ctx_, queries, k_);
+    add(result, queries.begin, result.found);
+    if (!output_.takes_neighbours()) result.found = {};
+    return result;
+  }
+
+  /// Ranges of a batch: processes may have other threads and devices, so all take the first one's.
+  std::vector<share> shares_of(share batch) const {
+    process_group const& group = *ctx_.processes;
+    return value_from_first(group, [&] {
+      auto const processes = static_cast<std::size_t>(group.size());
+      std::size_t const even = (batch.size() + processes - 1) / processes;
+      std::size_t least = limits_.least_share;
+      if (request_.radius) least = std::min(least, std::max(even / 2, limits_.least_share / 4));
+      return factored_shares(batch.size(), processes,
+                             ctx_.devices.empty() ? std::min(even, least) : even);
+    });
+  }
+
+  std::uint64_t search_dealt(share batch) {
+    auto const shares = shares_of(batch);
+    std::map<std::size_t, result_lines> waiting;  // for those before them
+    std::size_t next = 0;
+    std::uint64_t items = 0;
+    auto const task = [&](std::size_t t) {
+      return bytes_of(dealt({batch.begin + shares[t].begin, batch.begin + shares[t].end}));
+    };
+    auto const keep = [&](std::size_t t, std::string const& bytes) {
+      auto some = rulerank::value_of<dealt_result>(bytes);
+      items += some.items;
+      waiting[t] = std::move(some.lines);
+      for (; !waiting.empty() && waiting.begin()->first == next; ++next)
+        output_.write(waiting.extract(waiting.begin()).mapped());
+      return some.found.queries > 0 ? bytes_of(some.found) : std::string();
+    };
+    auto const kept =
+        deal_ ? deal_(shares.size(), task, keep) : ctx_.processes->deal(shares.size(), task, keep);
+    std::vector<neighbours> found;
+    for (std::string const& bytes : kept)
+      if (!bytes.empty()) found.push_back(rulerank::value_of<neighbours>(bytes));
+    if (!found.empty()) output_.take(batch.begin, joined(std::move(found)));
+    return value_from_first(*ctx_.processes, [&] { return items; });
+  }
+
+  context const& ctx_;
+  searched_collection const& collection_;
+  search_request const& request_;
+  batch_limits const& limits_;
+  search_output& output_;
+  deal_fn const& deal_;
+  bool deals_;
+  std::size_t k_;
+  std::unordered_map<std::uint32_t, std::string> learned_;
+};
+
+/// Processes that search for queries of a batch each.
+std::size_t in_turn(context const& ctx, bool deals) {
+  return deals ? static_cast<std::size_t>(ctx.processes->size()) : 1;
+}
+
+/// Queries of a batch where a query has so many neighbours.
+std::size_t queries_of(context const& ctx, bool deals, batch_limits const& limits,
+                       std::size_t neighbours, std::size_t most) {
+  std::size_t const memory = deals ? limits.dealt_neighbours : limits.neighbours;
+  return std::clamp(memory / std::max<std::size_t>(neighbours, 1), limits.fewest,
+                    most * in_turn(ctx, deals));
+}
+
+}  // namespace
+
+neighbours searched_collection::nearest(context const& ctx, share queries, std::size_t k) const {
+  if (is_whole()) return nearest_of_whole(ctx, queries, k);
+  auto found = nearest_of_parts(ctx, queries, k);
+  for (std::size_t p = 0; p < found.size(); ++p)
+    renumber(found[p], static_cast<std::uint32_t>(parts_[p].first));
+  return is_split_ ? merge(*ctx.processes, found, queries.size(), k)
+                   : merge(found, queries.size(), k);
+}
+
+rows_in_range searched_collection::within(context const& ctx, share queries, double radius) const {
+  if (is_whole()) return within_whole(ctx, queries, radius);
+  auto found = within_parts(ctx, queries, radius);
+  for (std::size_t p = 0; p < found.size(); ++p)
+    renumber(found[p], static_cast<std::uint32_t>(parts_[p].first));
+  return is_split_ ? merge(*ctx.processes, found, queries.size()) : merge(found, queries.size());
+}
+
+rows_in_range searched_collection::within_whole(context const&, share, double) const {
+  throw usage_error("radius: this search finds the k nearest alone");
+}
+
+std::vector<part_rows_in_range> searched_collection::within_parts(context const&, share,
+                                                                  double) const {
+  throw usage_error("radius: this search finds the k nearest alone");
+}
+
+bool deals_queries(context const& ctx, searched_collection const& collection) {
+  return has_processes(ctx) && !collection.is_split() && collection.may_be_dealt();
+}
+
+std::size_t queries_together(context const& ctx, searched_collection const& collection,
+                             search_request const& request, batch_limits const& limits) {
+  bool const deals = deals_queries(ctx, collection);
+  if (request.radius) return limits.first_in_range * in_turn(ctx, deals);
+  return queries_of(ctx, deals, limits, std::min(request.k, collection.size()), limits.most);
+}
+
+void search_in_batches(context const& ctx, searched_collection const& collection,
+                       std::size_t queries, search_request const& request,
+                       batch_limits const& limits, search_output& output, deal_fn const& deal) {
+  batches search(ctx, collection, request, limits, output, deal);
+  bool const deals = deals_queries(ctx, collection);
+  std::size_t together = queries_together(ctx, collection, request, limits);
+  for (std::size_t first = 0, count = 0; first < queries; first += count) {
+    count = std::min(together, queries - first);
+    std::uint64_t const found = search.search({first, first + count});
+    if (request.radius)
+      together = queries_of(ctx, deals, limits, found / count + 1, limits.most_in_range);
+    ctx.report("search", first + count, queries);
+  }
+}
+
+}  // namespace rulerank::knn

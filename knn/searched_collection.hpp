@@ -1,0 +1,140 @@
+#pragma once
+
+#include "core/process_group.hpp"
+#include "knn/neighbours.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+// One search for all collections: dense rows, texts and objects of a metric space say how one part
+// is searched; parts, processes and batches are the same for all of them.
+namespace rulerank::knn {
+
+/// What is searched for: the k nearest items of a query or, with a radius, all items within it.
+struct search_request {
+  std::size_t k = 30;
+  std::optional<double> radius{};
+};
+
+/// A collection that is ready to be searched for some queries, which a derived class holds: all
+/// items in one part or in several, on this process or, where it is split, on the processes of the
+/// context's group. Queries are named by their numbers. What is found does not depend on the parts.
+///
+/// Where it is split, all processes call each function together. Several threads may call const
+/// functions of one that is not split.
+class searched_collection {
+ public:
+  virtual ~searched_collection() = default;
+
+  /// Items of all parts, on all processes.
+  std::size_t size() const noexcept { return items_; }
+  /// Whether other processes have other parts.
+  bool is_split() const noexcept { return is_split_; }
+  /// Whether this process has some items: one of several may have none.
+  bool has_parts() const noexcept { return !parts_.empty(); }
+
+  /// What an item is called, where it is known here.
+  virtual std::optional<std::string> id_of(std::uint32_t item) const = 0;
+  /// Whether ids are known to the process alone that has the item.
+  virtual bool has_ids_in_parts() const { return is_split_; }
+  /// Whether processes that have all items may be dealt the queries.
+  virtual bool may_be_dealt() const { return true; }
+
+  /// The k nearest items of each query; `k` is at least 1.
+  neighbours nearest(context const& ctx, share queries, std::size_t k) const;
+  /// The items within a radius.
+  rows_in_range within(context const& ctx, share queries, double radius) const;
+
+ protected:
+  /// The items of a part, which follow each other.
+  struct extent {
+    std::size_t first = 0;
+    std::size_t size = 0;
+  };
+  searched_collection() = default;
+  searched_collection(searched_collection&&) = default;
+  searched_collection& operator=(searched_collection&&) = default;
+  bool is_whole() const noexcept { return !is_split_ && parts_.size() == 1; }
+
+  /// How a collection of one part is searched, and one of several: part by part, by the numbers
+  /// that items have in their part, for at most as many neighbours as a part has items.
+  virtual neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const = 0;
+  virtual std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+                                                        std::size_t k) const = 0;
+  /// Throw `usage_error` where a search has no radius, which is the default.
+  virtual rows_in_range within_whole(context const& ctx, share queries, double radius) const;
+  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, share queries,
+                                                       double radius) const;
+  /// The k of a search of a part.
+  std::size_t neighbours_in(extent const& part, std::size_t k) const {
+    return std::clamp<std::size_t>(part.size, 1, k);
+  }
+
+  std::vector<extent> parts_;  // of this process
+  std::size_t items_ = 0;
+  bool is_split_ = false;
+};
+
+/// How many queries are searched for together.
+struct batch_limits {
+  std::size_t neighbours = std::size_t{1} << 25;  ///< of a batch: some 400 MB
+  std::size_t dealt_neighbours = std::size_t{1}
+                                 << 22;  ///< whose lines processes tell the first one
+  std::size_t fewest = 1;
+  std::size_t most = 4096;           ///< for each process that is dealt some
+  std::size_t first_in_range = 256;  ///< while the number of neighbours is not known
+  std::size_t most_in_range = 4096;
+  std::size_t least_share = 1;  ///< queries that a process is dealt at a time
+};
+
+/// Whether the queries are dealt to the context's processes, each of which has all items.
+bool deals_queries(context const& ctx, searched_collection const& collection);
+/// Queries of the first batch.
+std::size_t queries_together(context const& ctx, searched_collection const& collection,
+                             search_request const& request, batch_limits const& limits);
+
+/// What is written of some queries: lines, and those of a TREC run.
+struct result_lines {
+  std::string lines, run;
+  static auto members_of(auto& both) { return std::tie(both.lines, both.run); }
+};
+
+/// Takes what was found. Functions that are const may be called by any process for queries that it
+/// was dealt.
+class search_output {
+ public:
+  using id_of_fn = std::function<std::string(std::uint32_t item)>;
+
+  virtual ~search_output() = default;
+  /// Adds what is written of queries from `first` on.
+  virtual void add_lines(result_lines& to, std::size_t first, neighbours const& found,
+                         id_of_fn const& id_of) const = 0;
+  virtual void add_lines(result_lines& to, std::size_t first, rows_in_range const& found,
+                         id_of_fn const& id_of) const = 0;
+  /// In the order of the queries.
+  virtual void write(result_lines const& lines) = 0;
+  /// Whether `take` is called, on all processes.
+  virtual bool takes_neighbours() const { return false; }
+  /// The neighbours of queries from `first` on.
+  virtual void take(std::size_t /*first*/, neighbours const& /*found*/) {}
+};
+
+/// As process_group::deal.
+using deal_fn = std::function<std::vector<std::string>(
+    std::size_t tasks, process_group::task_fn const& task, process_group::keep_fn const& keep)>;
+
+/// Searches for queries 0, 1, ... of a collection, batch after batch, and gives the output what was
+/// found, in their order: by one process, by processes that have a part of the collection each, or
+/// by processes that are dealt the queries, with the same lines. `deal`: what deals; default: the
+/// context's processes. All processes call it together.
+void search_in_batches(context const& ctx, searched_collection const& collection,
+                       std::size_t queries, search_request const& request,
+                       batch_limits const& limits, search_output& output, deal_fn const& deal = {});
+
+}  // namespace rulerank::knn

@@ -1,0 +1,121 @@
+#include "knn/text/text_collection.hpp"
+
+#include "core/error.hpp"
+#include "datasets/text_source.hpp"
+#include "knn/index_parts.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::knn {
+
+void text_collection::add(text_index index) {
+  parts_.push_back({static_cast<std::size_t>(index.first_document()), index.ids().size()});
+  postings_ += index.index().postings();
+  indexes_.push_back(std::move(index));
+}
+
+text_collection::text_collection(text_index whole) {
+  add(std::move(whole));
+  items_ = parts_.front().size;
+}
+
+text_collection text_collection::open_parts(context const& ctx, std::string const& path,
+                                            bool is_split) {
+  index_parts const all = read_index_parts(path, "text");
+  text_collection opened;
+  opened.items_ = all.items;
+  opened.is_split_ = is_split;
+  for (index_part const& part : parts_here(ctx, all, is_split)) {
+    expect_part(part);
+    opened.add(text_index::open_part(ctx, part.path));
+    expect_items(part, opened.parts_.back().size);
+  }
+  if (is_split) opened.postings_ = sum(*ctx.processes, opened.postings_);
+  return opened;
+}
+
+text_collection text_collection::build_part(context const& ctx, std::string const& collection,
+                                            text_index_options const& options) {
+  text_collection built;
+  built.is_split_ = true;
+  built.add(text_index::build_part(ctx, collection, options, *ctx.processes));
+  built.items_ = built.first_index().statistics().documents;
+  built.postings_ = sum(*ctx.processes, built.postings_);
+  return built;
+}
+
+text_collection text_collection::build_part(context const& ctx, std::string const& collection,
+                                            text_index_options const& options,
+                                            std::string const& index) {
+  process_group const& group = *ctx.processes;
+  std::string const path = path_of_part(index, static_cast<std::size_t>(group.rank()));
+  {
+    output_file file(path);
+    text_index::build_part(ctx, collection, options, group, file);
+    group.gather({});  // all are written, or none is put in its place
+    file.commit();
+  }
+  write_index_parts(group, index, "text", text_index::open_part(ctx, path).ids().size());
+  return open_parts(ctx, index, true);
+}
+
+std::vector<std::string> text_collection::labels(context const& ctx) const {
+  std::vector<std::pair<std::uint64_t, std::string>> all;
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    for (std::size_t d = 0; d < parts_[p].size; ++d)
+      all.emplace_back(parts_[p].first + d, indexes_[p].label(d));
+  if (is_split_) all = join(*ctx.processes, all);
+  std::vector<std::string> labels(items_);
+  for (auto& [document, label] : all) labels[document] = std::move(label);
+  return labels;
+}
+
+void text_collection::prepare(context const& ctx, sparse_search_options const& options) {
+  for (text_index const& part : indexes_) searchers_.emplace_back(ctx, part.index(), options);
+}
+
+void text_collection::set_queries(std::span<datasets::text_document const> queries,
+                                  std::string name) {
+  queries_ = queries;
+  queries_name_ = std::move(name);
+}
+
+sparse_matrix text_collection::weights_of(context const& ctx, share queries) const {
+  auto const some = queries_.subspan(queries.begin, queries.size());
+  sparse_matrix matrix = first_index().queries(ctx, some);
+  sparse_rows const rows = matrix;
+  for (std::size_t q = 0; q < rows.size(); ++q)
+    for (double const weight : rows[q].weight)
+      if (std::abs(weight) > largest_weight)
+        throw error(
+            {datasets::display_name(queries_name_), 0, 0},
+            fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
+                        datasets::quoted(some[q].id), weight, largest_weight));
+  return matrix;
+}
+
+std::optional<std::string> text_collection::id_of(std::uint32_t document) const {
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    if (document >= parts_[p].first && document - parts_[p].first < parts_[p].size)
+      return std::string(indexes_[p].ids()[document - parts_[p].first]);
+  return std::nullopt;
+}
+
+neighbours text_collection::nearest_of_whole(context const& ctx, share queries,
+                                             std::size_t /*k*/) const {
+  return searchers_.front().search(ctx, weights_of(ctx, queries));
+}
+
+std::vector<part_neighbours> text_collection::nearest_of_parts(context const& ctx, share queries,
+                                                               std::size_t /*k*/) const {
+  std::vector<part_neighbours> found;
+  if (searchers_.empty()) return found;  // a process without parts has no terms either
+  sparse_matrix const weights = weights_of(ctx, queries);
+  for (sparse_searcher const& part : searchers_) found.push_back(part.search_part(ctx, weights));
+  return found;
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "core/output_file.hpp"
+#include "knn/searched_collection.hpp"
+#include "knn/sparse/search.hpp"
+#include "knn/text/text_index.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rulerank::knn {
+
+/// Documents of text, or rows of term weights: an index of all, or indexes of parts.
+class text_collection final : public searched_collection {
+ public:
+  explicit text_collection(text_index whole);
+  /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
+  /// `error`.
+  static text_collection open_parts(context const& ctx, std::string const& path, bool is_split);
+  /// This process's part of a collection, in memory.
+  static text_collection build_part(context const& ctx, std::string const& collection,
+                                    text_index_options const& options);
+  /// The same in a file of its own beside `index`, which gets the list of parts.
+  static text_collection build_part(context const& ctx, std::string const& collection,
+                                    text_index_options const& options, std::string const& index);
+
+  /// Of the first part here, where there is one (`has_parts`).
+  text_index const& first_index() const { return indexes_.front(); }
+  /// Postings of all parts, on all processes.
+  std::uint64_t postings() const noexcept { return postings_; }
+  /// The labels of all documents by their numbers, empty for none. All processes call it together.
+  std::vector<std::string> labels(context const& ctx) const;
+
+  /// Makes the parts ready to be searched so; `options.k` is the largest k.
+  void prepare(context const& ctx, sparse_search_options const& options);
+  /// The engine that searches, where there is a part.
+  sparse_engine engine() const { return searchers_.front().engine(); }
+  /// What is searched for, by the functions of `searched_collection`; the queries outlive it.
+  /// `name`: of their file. Where they are searched for, `error` that names it is thrown for a
+  /// query that tf-idf gives a weight beyond what the search takes.
+  void set_queries(std::span<datasets::text_document const> queries, std::string name);
+
+  std::optional<std::string> id_of(std::uint32_t document) const override;
+
+ private:
+  text_collection() = default;
+  void add(text_index index);
+  neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const override;
+  std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+                                                std::size_t k) const override;
+  sparse_matrix weights_of(context const& ctx, share queries) const;
+
+  std::vector<text_index> indexes_;         // of the parts
+  std::vector<sparse_searcher> searchers_;  // of the parts
+  std::uint64_t postings_ = 0;
+  std::span<datasets::text_document const> queries_;
+  std::string queries_name_;
+};
+
+}  // namespace rulerank::knn
