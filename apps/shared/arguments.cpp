@@ -10,24 +10,23 @@
 namespace rulerank::apps {
 
 void reading_arguments::add_to(CLI::App& verb) {
-  std::string const group = "Reading";
-  verb.add_flag("--zero-based", zero_based, "Feature numbers start at 0")->group(group);
-  verb.add_flag("--regroup", regroup, "Gather a query's lines when they are apart")->group(group);
+  help_group const group(verb, "Reading");
+  verb.add_flag("--zero-based", zero_based, "Feature numbers start at 0");
+  verb.add_flag("--regroup", regroup, "Gather a query's lines when they are apart");
   number_option(verb, "--unlabelled", unlabelled, "This negative label means: not labelled yet",
                 {.most = -1})
-      ->type_name("V")
-      ->group(group);
+      ->type_name("V");
   offer_files(verb, verb.add_option("--group", group_files,
                                     "LightGBM group sizes for inputs without qid, one file an "
                                     "input, in their order; an empty name: it has qids"))
       ->type_name("FILE")
-      ->group(group);
+      ->default_str("");
 }
 
 void reading_arguments::add_drop_unjudged_to(CLI::App& verb) {
+  help_group const group(verb, "Reading");
   verb.add_flag("--drop-unjudged", drop_unjudged,
-                "Leave documents without a label out of what is learned from")
-      ->group("Reading");
+                "Leave documents without a label out of what is learned from");
 }
 
 datasets::read_options reading_arguments::options(std::size_t input, labels accepted) const {
@@ -89,7 +88,7 @@ datasets::dataset reading_arguments::read_judged(session& owner, std::string con
 }
 
 void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
-  std::string const group = "Discretizer";
+  help_group const group(verb, "Discretizer");
   std::vector<CLI::Option*> const fitting{
       word_option(verb, "--norm", norm, {"none", "query-minmax", "query-zscore"},
                   "Normalize each feature within each query first"),
@@ -98,19 +97,16 @@ void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
       offer_words(verb,
                   verb.add_option("--bins", bins,
                                   "Bins a feature at most, 2 to 250, or cv: by cross-validation")
-                      ->type_name("N|cv")
-                      ->capture_default_str(),
+                      ->type_name("N|cv"),
                   {"cv"}),
       word_option(verb, "--missing-values", missing, {"item", "none", "zero"},
                   "What a listed NULL or nan becomes"),
       word_option(verb, "--unlisted", unlisted, {"zero", "missing"},
                   "What a feature is that a line does not list")};
-  for (CLI::Option* option : fitting) option->group(group);
   if (cuts == fitted_cuts::refused) return;
   CLI::Option* const read =
       path_option(verb, "--discretizer", fitted, "Fitted cuts to use, from --discretizer-out")
-          ->type_name("M.json")
-          ->group(group);
+          ->type_name("M.json");
   for (CLI::Option* option : fitting) read->excludes(option);
 }
 

@@ -10,30 +10,20 @@
 
 namespace rulerank::apps {
 
-namespace {
-
-constexpr char const* group = "Second stage";
-
-}  // namespace
-
 void committee_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
+  help_group const group(verb, "Second stage");
   number_option(verb, "--rounds", rounds,
-                "Rounds of query by committee after the sampling, 25 as published; 0: none")
-      ->group(group);
+                "Rounds of query by committee after the sampling, 25 as published; 0: none");
   number_option(verb, "--per-query", per_query,
-                "Documents of each query that a round takes, at most", {1, 1'000'000'000})
-      ->group(group);
+                "Documents of each query that a round takes, at most", {1, 1'000'000'000});
   verb.add_option(
-          "--committee", members,
-          "Who votes: rules, ranksvm, xgboost, and NAME=FILE, scores of the training file's "
-          "documents")
-      ->capture_default_str()
-      ->group(group);
+      "--committee", members,
+      "Who votes: rules, ranksvm, xgboost, and NAME=FILE, scores of the training file's "
+      "documents");
   word_option(verb, "--select", select, {"committee", "margin", "random"},
               "What a round takes: committee: where the members disagree most; margin: where "
-              "the first one's scores are closest; random")
-      ->group(group);
+              "the first one's scores are closest; random");
 }
 
 std::vector<std::string> committee_arguments::learners() const {
@@ -53,10 +43,8 @@ std::vector<std::pair<std::string, std::string>> committee_arguments::outside() 
 
 void committee_arguments::check() const {
   if (!wanted()) {
-    for (char const* const name : {"--per-query", "--committee", "--select"})
-      if (verb_->count(name) > 0)
-        throw usage_error(fmt::format("{} without --rounds, their number", name));
-    return;
+    return expect_none_of(*verb_, {"--per-query", "--committee", "--select"},
+                          "{} without --rounds, their number");
   }
   learners::strategy const by = learners::strategy_from(select);
   std::set<std::string> seen;

@@ -1,7 +1,7 @@
 #include "apps/shared/curve_arguments.hpp"
 
 #include "apps/shared/options.hpp"
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
 
@@ -16,12 +16,6 @@
 
 namespace rulerank::apps {
 namespace {
-
-constexpr char curves_group[] = "Learning curves";
-
-std::vector<std::string> strings(std::vector<std::string_view> const& words) {
-  return {words.begin(), words.end()};
-}
 
 /// `1%,2.5%` as shares.
 std::vector<double> budgets_from(std::string const& list) {
@@ -53,43 +47,32 @@ void expect_once(std::string_view option, std::vector<std::string> const& words)
 
 void curve_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
-  expect_words(verb,
-               verb.add_option("--systems", systems_,
-                               fmt::format("Instead of all else: learning curves of these rankers, "
-                                           "each from a part of the labels: {}",
-                                           fmt::join(experiment::curve_systems(), ", "))),
-               strings(experiment::curve_systems()), true)
-      ->type_name("A,...")
-      ->group(curves_group);
+  help_group const group(verb, "Learning curves");
+  list_option(verb, "--systems", systems_, experiment::curve_systems(),
+              "Instead of all else: learning curves of these rankers, each from a part of the "
+              "labels: " +
+                  list_of_names(experiment::curve_systems()));
   verb.add_option("--budgets", budgets_, "Shares of the labels of a training part")
-      ->type_name("P%,...")
-      ->capture_default_str()
-      ->group(curves_group);
-  expect_words(verb, verb.add_option("--ways", ways_, "How the documents of a share are chosen"),
-               strings(experiment::curve_ways()), true)
-      ->type_name("A,...")
-      ->capture_default_str()
-      ->group(curves_group);
+      ->type_name("P%,...");
+  list_option(verb, "--ways", ways_, experiment::curve_ways(),
+              "How the documents of a share are chosen");
   path_option(verb, "--lightgbm", lightgbm_,
               "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
               "installed one has it")
-      ->type_name("PATH")
-      ->group(curves_group);
+      ->type_name("PATH");
 }
 
 void curve_arguments::expect_none() const {
-  for (char const* const name : {"--budgets", "--ways", "--lightgbm"})
-    if (verb_->count(name) > 0)
-      throw usage_error(fmt::format("{} is for --systems, expected both", name));
+  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"},
+                 "{} is for --systems, expected both");
 }
 
 experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {
-  for (char const* const name :
-       {"--reduce-size", "--rank-size", "--baselines", "--scores", "--permutations", "--tune",
-        "--settings", "--engine", "--cache-memory", "--support-weight", "--smoothing",
-        "--feature-share"})
-    if (verb_->count(name) > 0)
-      throw usage_error(fmt::format("found {} beside --systems, expected one of the two", name));
+  expect_none_of(*verb_,
+                 {"--reduce-size", "--rank-size", "--baselines", "--scores", "--permutations",
+                  "--tune", "--settings", "--engine", "--cache-memory", "--support-weight",
+                  "--smoothing", "--feature-share"},
+                 "found {} beside --systems, expected one of the two");
   a.tuned.expect_none();
   a.sampler.check();
   experiment::curve_options o;

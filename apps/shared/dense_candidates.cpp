@@ -49,22 +49,13 @@ found_lists lists_of(knn::neighbours const& found) {
 }
 
 void dense_arguments::add_to(CLI::App& verb) {
-  std::string const group = "Vectors";
-  path_option(verb, "--vectors", vectors, "A vector for each document, in the collection's order")
-      ->type_name("FILE")
-      ->group(group);
-  path_option(verb, "--topic-vectors", topic_vectors, "A vector for each topic, in their order")
-      ->type_name("FILE")
-      ->group(group);
-  expect_words(
-      verb,
-      verb.add_option("--candidates-from", from,
-                      "What finds the candidates; default: both with --vectors, else text"),
-      {"text", "dense", "both"})
-      ->group(group);
+  help_group const group(verb, "Vectors");
+  path_option(verb, "--vectors", vectors, "A vector for each document, in the collection's order");
+  path_option(verb, "--topic-vectors", topic_vectors, "A vector for each topic, in their order");
+  word_option(verb, "--candidates-from", from, {"text", "dense", "both"},
+              "What finds the candidates; default: both with --vectors, else text");
   word_option(verb, "--dense-metric", metric, {"cosine", "ip", "l2"},
-              "What makes vectors near, in the search and as a feature")
-      ->group(group);
+              "What makes vectors near, in the search and as a feature");
   fusion.add_to(verb, "--fusion", "--fusion-norm");
 }
 

@@ -9,34 +9,22 @@
 
 namespace rulerank::apps {
 
-namespace {
-
-std::vector<std::string> strings(std::span<std::string_view const> words) {
-  return {words.begin(), words.end()};
-}
-
-}  // namespace
-
 void fusion_arguments::add_to(CLI::App& verb, std::string const& method_option,
                               std::string const& norm_option) {
   method_option_ = method_option;
   norm_option_ = norm_option;
-  std::string const group = "Fusion";
-  word_option(verb, method_option, method, strings(knn::fusion_method_names()),
+  help_group const group(verb, "Fusion");
+  word_option(verb, method_option, method, knn::fusion_method_names(),
               "How runs become one, by ranks: rrf, isr; by scores: combsum, combmnz, combanz, "
-              "combmax, combmin, combmed")
-      ->group(group);
-  word_option(verb, norm_option, norm, strings(knn::score_norm_names()),
-              "What scores of a query become first, for methods by scores")
-      ->group(group);
+              "combmax, combmin, combmed");
+  word_option(verb, norm_option, norm, knn::score_norm_names(),
+              "What scores of a query become first, for methods by scores");
   number_option(verb, "--rrf-k", chosen.rrf_k, "rrf: a document at rank r gets 1 / (k + r)",
-                {0, 1e9})
-      ->group(group);
+                {0, 1e9});
   number_option(verb, "--run-weights", chosen.weights,
                 "What the scores of each run are multiplied with; default: 1", {0, 1e9})
       ->delimiter(',')
-      ->type_name("X,...")
-      ->group(group);
+      ->type_name("X,...");
 }
 
 knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {

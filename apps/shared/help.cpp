@@ -140,6 +140,12 @@ std::vector<CLI::App const*> shown_verbs(CLI::App const& app) {
   return app.get_subcommands([](CLI::App const* verb) { return !verb->get_group().empty(); });
 }
 
+std::vector<std::string> verb_names(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (CLI::App const* verb : shown_verbs(app)) names.push_back(verb->get_name());
+  return names;
+}
+
 std::string full_name(CLI::App const& app) {
   return app.get_parent() == nullptr
              ? app.get_name()

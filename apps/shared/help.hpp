@@ -28,6 +28,9 @@ std::vector<option_group> option_groups(CLI::App const& app);
 /// The verbs of an app that are not hidden, in their order.
 std::vector<CLI::App const*> shown_verbs(CLI::App const& app);
 
+/// Their names.
+std::vector<std::string> verb_names(CLI::App const& app);
+
 /// `rulerank search text`.
 std::string full_name(CLI::App const& app);
 

@@ -12,33 +12,28 @@ namespace rulerank::apps {
 namespace {
 
 constexpr std::string_view oracle_file_prefix = "file:";
-constexpr char const* labels_group = "Labels";
 
 }  // namespace
 
 void label_arguments::add_to(CLI::App& verb) {
+  help_group const group(verb, "Labels");
   offer_words(verb,
               verb.add_option("--oracle", oracle,
                               "Who gives a chosen document's label; file: the input does; ask: a "
                               "person at the terminal; file:P: a table of labels"),
               {"file", "ask", "file:"})
-      ->type_name("file|ask|file:P")
-      ->capture_default_str()
-      ->group(labels_group);
+      ->type_name("file|ask|file:P");
   path_option(
       verb, "--pending", pending,
       "Write the documents that want labels to this table (.csv: between commas, else tabs), and "
       "end with exit code 5")
-      ->type_name("OUT.csv|tsv")
-      ->group(labels_group);
+      ->type_name("OUT.csv|tsv");
   number_option(verb, "--batch", batch,
                 "Documents in --pending: the next ones, partly guessed; 0: "
-                "those that are chosen whatever the labels are")
-      ->group(labels_group);
+                "those that are chosen whatever the labels are");
   path_option(verb, "--resume", resume,
               "Keep every answer in this file, and go on where it ends; ask needs it")
-      ->type_name("STATE")
-      ->group(labels_group);
+      ->type_name("STATE");
   view.add_to(verb);
 }
 

@@ -16,38 +16,15 @@ namespace {
 
 constexpr std::string_view cross_fitted = "cross-fit";
 
-std::vector<std::string> kind_words() {
-  auto const names = l2r::member_kind_names();
-  return {names.begin(), names.end()};
-}
-
-std::vector<std::string> member_words() {
-  std::vector<std::string> words = kind_words();
-  words.emplace_back(recommended_members);
-  return words;
-}
-
-/// Options of one kind of member, or two. `linear` has those that say what missing values are, too,
-/// and to name cuts or a norm for all kinds is no fault.
-struct option_of_kinds {
-  std::string option;
-  std::vector<std::string> kinds;
-};
-
-std::vector<option_of_kinds> options_of_kinds() {
-  std::vector<option_of_kinds> all;
-  for (char const* const option : {"--rule-size", "--min-support", "--min-confidence",
-                                   "--support-weight", "--smoothing", "--feature-share"})
-    all.push_back({option, {"rules"}});
-  for (char const* const option : {"--method", "--bins"})
-    all.push_back({option, {"rules", "scorecard"}});
-  for (char const* const option : {"--loss", "--points-penalty", "--smoothness"})
-    all.push_back({option, {"scorecard"}});
-  all.push_back({"--strength", {"linear"}});
-  return all;
-}
-
 }  // namespace
+
+bool options_of_kinds::fits(std::vector<std::string> const& given) const {
+  return std::ranges::find_first_of(given, kinds) != given.end();
+}
+
+std::string options_of_kinds::words() const {
+  return fmt::format("{}", fmt::join(kinds, " or "));
+}
 
 double strength_from(std::string const& word) {
   if (word == cross_fitted) return 0;
@@ -74,21 +51,18 @@ std::optional<double> points_penalty_from(std::string const& word) {
 
 void member_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
-  std::string const group = "Members";
+  help_group const group(verb, "Members");
   l2r::scorecard_options const card;
-  expect_words(verb,
-               verb.add_option("--members", members,
-                               "Kinds of rankers, whose standardized scores are averaged: rules, "
-                               "scorecard (points an item), linear (weights of raw features); or "
-                               "recommended: what is best for labels like these, and why"),
-               member_words(), true)
-      ->type_name("KIND,...")
-      ->capture_default_str()
-      ->group(group);
+  std::vector<std::string> words = words_in(l2r::member_kind_names());
+  words.emplace_back(recommended_members);
+  list_option(verb, "--members", members, words,
+              "Kinds of rankers, whose standardized scores are averaged: rules, "
+              "scorecard (points an item), linear (weights of raw features); or "
+              "recommended: what is best for labels like these, and why")
+      ->type_name("KIND,...");
   word_option(verb, "--loss", loss, {"pair", "list", "point"},
               "scorecard: by pairs of documents, by whole lists, or least squares")
-      ->default_str(std::string(l2r::name_of(card.loss)))
-      ->group(group);
+      ->default_str(std::string(l2r::name_of(card.loss)));
   expect_read(verb,
               verb.add_option("--points-penalty", points_penalty,
                               "scorecard: L, L times the sum of squared points is added to the "
@@ -97,26 +71,23 @@ void member_arguments::add_to(CLI::App& verb) {
               [](std::string const& word) { points_penalty_from(word); },
               {std::string(cross_fitted)})
       ->type_name("L|cross-fit")
-      ->default_str(fmt::format("{}", card.points_penalty))
-      ->group(group);
+      ->default_str(fmt::format("{}", card.points_penalty));
   number_option(
       verb, "--smoothness", smoothness,
       "scorecard: M, M times the squared differences of neighbouring bins' points are, too",
       {0, 1e4})
-      ->default_str(fmt::format("{}", card.smoothness))
-      ->group(group);
+      ->default_str(fmt::format("{}", card.smoothness));
   expect_read(verb,
               verb.add_option("--strength", strength,
                               "linear: of the ridge, a number, or cross-fit: chosen by folds of "
                               "the training queries"),
               [](std::string const& word) { strength_from(word); }, {std::string(cross_fitted)})
       ->type_name("X|cross-fit")
-      ->default_str(fmt::format("{}", l2r::linear_options{}.strength))
-      ->group(group);
+      ->default_str(fmt::format("{}", l2r::linear_options{}.strength));
 }
 
 std::vector<std::string> member_arguments::kinds() const {
-  std::vector<std::string> const known = kind_words();
+  auto const known = l2r::member_kind_names();
   std::vector<std::string> all = split_list(members);
   if (std::find(all.begin(), all.end(), recommended_members) != all.end()) {
     if (all.size() > 1)
@@ -161,22 +132,31 @@ l2r::linear_options member_arguments::linear(discretizer_arguments const& values
 
 void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
   if (verb_ == nullptr) return;
-  for (option_of_kinds const& one : options_of_kinds()) {
-    if (verb_->count(one.option) == 0) continue;
-    std::string const of = fmt::format("{}", fmt::join(one.kinds, " or "));
-    if (kinds.front() == recommended_members && verb_->count("--members") == 0)
-      throw usage_error(
-          fmt::format("{}: {} chooses the members (--members {}), which have it; expected "
-                      "--members {} beside it",
-                      one.option, verb_->get_name(), recommended_members, of));
-    if (kinds.front() == recommended_members)
-      throw usage_error(
-          fmt::format("{}: --members {} chooses the members, which have it; expected --members {}",
-                      one.option, recommended_members, of));
-    if (std::find_first_of(kinds.begin(), kinds.end(), one.kinds.begin(), one.kinds.end()) ==
-        kinds.end())
-      throw usage_error(fmt::format("{}: no member is of the kind {}", one.option, of));
-  }
+  // `linear` has the options that say what missing values are, too, and to name cuts or a norm for
+  // all kinds is no fault.
+  static std::vector<options_of_kinds> const all{
+      {{"--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing",
+        "--feature-share"},
+       {"rules"}},
+      {{"--method", "--bins"}, {"rules", "scorecard"}},
+      {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard"}},
+      {{"--strength"}, {"linear"}}};
+  bool const recommended = kinds.front() == recommended_members;
+  for (options_of_kinds const& one : all)
+    for (char const* const option : one.options) {
+      if (verb_->count(option) == 0) continue;
+      if (recommended && verb_->count("--members") == 0)
+        throw usage_error(
+            fmt::format("{}: {} chooses the members (--members {}), which have it; expected "
+                        "--members {} beside it",
+                        option, verb_->get_name(), recommended_members, one.words()));
+      if (recommended)
+        throw usage_error(fmt::format(
+            "{}: --members {} chooses the members, which have it; expected --members {}", option,
+            recommended_members, one.words()));
+      if (!one.fits(kinds))
+        throw usage_error(fmt::format("{}: no member is of the kind {}", option, one.words()));
+    }
 }
 
 }  // namespace rulerank::apps

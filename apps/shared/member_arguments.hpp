@@ -14,6 +14,16 @@ namespace rulerank::apps {
 /// Instead of kinds: those that l2r::recommend gives for the training documents.
 inline constexpr char const* recommended_members = "recommended";
 
+/// Options that only members of some kinds have.
+struct options_of_kinds {
+  std::vector<char const*> options;
+  std::vector<std::string> kinds;
+  /// Whether one of `given` is one of the kinds.
+  bool fits(std::vector<std::string> const& given) const;
+  /// The kinds, for a message.
+  std::string words() const;
+};
+
 /// A ridge's strength, 0 for `cross-fit`. Throws `usage_error` that does not name the option.
 double strength_from(std::string const& word);
 

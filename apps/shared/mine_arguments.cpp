@@ -9,16 +9,6 @@ namespace rulerank::apps {
 
 namespace {
 
-/// Says which option was wrong.
-template <class Read>
-auto option_value(char const* option, Read&& read) {
-  try {
-    return read();
-  } catch (usage_error const& e) {
-    throw usage_error(fmt::format("{}: {}", option, e.what()));
-  }
-}
-
 void check_input(mine_arguments const& given) {
   if (given.transactions.empty() == given.train.empty())
     throw usage_error("expected --transactions F or --train F, one of them");
@@ -50,8 +40,7 @@ void check_rules(mine_arguments const& given) {
 
 void add_input(CLI::App& verb, mine_arguments& given) {
   path_option(verb, "--transactions", given.transactions,
-              "One transaction a line; - is standard input")
-      ->type_name("FILE");
+              "One transaction a line; - is standard input");
   word_option(verb, "--form", given.form, {"fimi", "baskets"},
               "What a line of it is: integers (fimi) or names of items (baskets)");
   verb.add_option("--separator", given.separator,
@@ -59,40 +48,29 @@ void add_input(CLI::App& verb, mine_arguments& given) {
       ->type_name("C");
   path_option(verb, "--train", given.train,
               "SVMlight or LETOR file instead: a document's items are its features' bins; with "
-              "--rules its label is the consequent")
-      ->type_name("FILE");
+              "--rules its label is the consequent");
 }
 
 void add_rules(CLI::App& verb, mine_arguments& given) {
-  std::string const group = "Rules";
-  verb.add_flag("--rules", given.rules, "Strong rules instead of itemsets; sizes count both sides")
-      ->group(group);
-  verb.add_option("--min-confidence", given.min_confidence, "Smallest confidence, 0.8 or 80%")
-      ->capture_default_str()
-      ->group(group);
+  help_group const group(verb, "Rules");
+  verb.add_flag("--rules", given.rules, "Strong rules instead of itemsets; sizes count both sides");
+  verb.add_option("--min-confidence", given.min_confidence, "Smallest confidence, 0.8 or 80%");
   number_option(verb, "--max-consequent", given.max_consequent,
-                "Most items behind the arrow; 0: any number")
-      ->group(group);
+                "Most items behind the arrow; 0: any number");
   path_option(verb, "--appear", given.appear,
               "Where items may stand: antecedent, consequent, both or neither for all others, "
-              "then lines of an item and where")
-      ->type_name("FILE")
-      ->group(group);
+              "then lines of an item and where");
   number_option(verb, "--max-p", given.max_p,
                 "Largest p value of the chi-square after Holm's correction over all strong rules",
                 {0.0, 1.0})
-      ->type_name("P")
-      ->group(group);
-  expect_words(verb,
-               verb.add_option("--measures", given.measures,
-                               "More measures on each line: lift, leverage, conviction, zhang, "
-                               "jaccard, certainty, kulczynski, chi_square, p, p_holm; JSON has "
-                               "them all"),
-               {"lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "kulczynski",
-                "chi_square", "p", "p_holm"},
-               true)
-      ->type_name("A,B,...")
-      ->group(group);
+      ->type_name("P");
+  list_option(verb, "--measures", given.measures,
+              {"lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "kulczynski",
+               "chi_square", "p", "p_holm"},
+              "More measures on each line: lift, leverage, conviction, zhang, "
+              "jaccard, certainty, kulczynski, chi_square, p, p_holm; JSON has "
+              "them all")
+      ->type_name("A,B,...");
 }
 
 }  // namespace
@@ -105,11 +83,11 @@ mine_request mine_arguments::request() const {
     throw usage_error("--min-support is required, a count of transactions or a share of them");
   mine_request wanted;
   wanted.bound =
-      option_value("--min-support", [&] { return rules::support_bound_from(given.min_support); });
+      read_for("--min-support", [&] { return rules::support_bound_from(given.min_support); });
   wanted.min_confidence =
-      option_value("--min-confidence", [&] { return rules::share_from(given.min_confidence); });
+      read_for("--min-confidence", [&] { return rules::share_from(given.min_confidence); });
   wanted.mining.engine =
-      option_value("--engine", [&] { return rules::mining_engine_from(given.engine); });
+      read_for("--engine", [&] { return rules::mining_engine_from(given.engine); });
   wanted.mining.kind = rules::itemset_kind_from(given.kind);
   wanted.mining.min_size = given.rules ? 1 : given.min_size;
   wanted.mining.max_size = given.max_size;
@@ -119,7 +97,7 @@ mine_request mine_arguments::request() const {
   wanted.writing.format = rules::mining_format_from(given.format);
   wanted.writing.percent = wanted.bound.percent;
   if (!given.measures.empty()) wanted.writing.measures = split_list(given.measures);
-  option_value("--measures", [&] {
+  read_for("--measures", [&] {
     rules::check_measures(wanted.writing.measures);
     return 0;
   });
@@ -137,9 +115,7 @@ void mine_arguments::add_to(CLI::App& verb) {
   number_option(verb, "--min-size", min_size, "Fewest items");
   number_option(verb, "--max-size", max_size, "Most items; 0: any number");
   word_option(verb, "--kind", kind, {"all", "closed", "maximal"}, "Which frequent itemsets");
-  path_option(verb, "--out", out, "Where they go; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
+  path_option(verb, "--out", out, "Where they go; - is standard output");
   word_option(verb, "--format", format, {"borgelt", "spmf", "json"}, "Form of the output");
   engine_option(verb, "--engine", engine, rules::mining_engines());
   add_rules(verb, *this);

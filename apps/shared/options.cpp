@@ -1,7 +1,7 @@
 #include "apps/shared/options.hpp"
 
 #include "apps/shared/help.hpp"
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,27 +24,6 @@ verb_app& app_of(CLI::App& verb) {
   return dynamic_cast<verb_app&>(verb);
 }
 
-/// Runs `check` on an option's value, or on each part of a list.
-CLI::Option* check_words(CLI::Option* option, bool list,
-                         std::function<std::string(std::string const&)> check) {
-  CLI::Validator const each(
-      [list, check = std::move(check)](std::string& value) {
-        for (std::string const& word : list ? split_list(value) : std::vector{value})
-          if (std::string fault = check(word); !fault.empty()) return fault;
-        return std::string();
-      },
-      "");
-  return option->check(each);
-}
-
-CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
-  offer_files(verb, option);
-  return check_words(option, false, [](std::string const& path) {
-    return std::string(path.empty() ? "the path is empty, expected the name of a file or folder"
-                                    : "");
-  });
-}
-
 /// The apps of the line, the program first, and below it the verb that was named.
 std::vector<CLI::App const*> apps_of(CLI::App const& program) {
   std::vector<CLI::App const*> apps{&program};
@@ -52,13 +31,6 @@ std::vector<CLI::App const*> apps_of(CLI::App const& program) {
        below = apps.back()->get_subcommands())
     apps.push_back(below.front());
   return apps;
-}
-
-std::vector<std::string> names_of_verbs(CLI::App const& app) {
-  std::vector<std::string> names;
-  for (CLI::App const* verb : app.get_subcommands([](CLI::App const*) { return true; }))
-    if (!verb->get_group().empty()) names.push_back(verb->get_name());
-  return names;
 }
 
 std::vector<std::string> names_of_options(CLI::App const& app) {
@@ -69,20 +41,15 @@ std::vector<std::string> names_of_options(CLI::App const& app) {
 }
 
 void add_common_options(CLI::App& verb, run_options& run) {
-  std::string const group = "Common options";
+  help_group const group(verb, "Common options");
   auto* const device = verb.add_option("--device", run.device, "Where it runs; cuda: all GPUs")
-                           ->type_name("auto|cpu|cuda|cuda:0,1,...")
-                           ->capture_default_str()
-                           ->group(group);
+                           ->type_name("auto|cpu|cuda|cuda:0,1,...");
   offer_words(verb, device, {"auto", "cpu", "cuda", "cuda:0"});
-  number_option(verb, "--threads", run.threads, "CPU threads; 0: all there are", {0, 4096})
-      ->group(group);
-  number_option(verb, "--seed", run.seed, "Seed of whatever is drawn at random")->group(group);
-  verb.add_flag("--quiet", run.quiet, "Neither progress nor messages")->group(group);
-  verb.add_flag("--json", run.json, "Results for machines")->group(group);
-  path_option(verb, "--manifest", run.manifest, "Write what was run to this JSON file")
-      ->type_name("FILE")
-      ->group(group);
+  number_option(verb, "--threads", run.threads, "CPU threads; 0: all there are", {0, 4096});
+  number_option(verb, "--seed", run.seed, "Seed of whatever is drawn at random");
+  verb.add_flag("--quiet", run.quiet, "Neither progress nor messages");
+  verb.add_flag("--json", run.json, "Results for machines");
+  path_option(verb, "--manifest", run.manifest, "Write what was run to this JSON file");
 }
 
 }  // namespace
@@ -94,6 +61,7 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   program.add_subcommand(made);
   verb_app* const verb = made.get();  // the program owns it
   verb->footer(example);
+  verb->option_defaults()->always_capture_default();
   verb->callback([body = std::move(body), &owner, verb] {
     owner.start();
     if (!verb->over_ranks) owner.expect_one_process(verb->get_name());
@@ -164,18 +132,20 @@ void expect_known_words(CLI::App const& program) {
     auto const option =
         std::ranges::find_if(rest, [](std::string const& word) { return word.starts_with('-'); });
     std::string const& word = verbs || option == rest.end() ? rest.front() : *option;
+    std::vector<std::string> const below = verb_names(*app);
     if (verbs)
-      throw usage_error(fmt::format("found '{}', expected {}{}", word,
-                                    app == &program ? "a verb" : one_of(names_of_verbs(*app)),
-                                    did_you_mean(word, names_of_verbs(*app))));
-    throw usage_error(fmt::format("found '{}', expected an option{}{}", word,
-                                  app == &program ? "" : " of" + behind(program, *app),
-                                  option_meant(word, names_of_options(*app))));
+      throw unknown_name(
+          "found", word,
+          (app == &program ? "a verb" : list_of_names(below, name_list::alternatives)) +
+              did_you_mean(word, below));
+    throw unknown_name("found", word,
+                       "an option" + (app == &program ? "" : " of" + behind(program, *app)) +
+                           option_meant(word, names_of_options(*app)));
   }
   CLI::App const* const last = apps_of(program).back();
   if (last->get_require_subcommand_min() > 0)
     throw usage_error(fmt::format("found nothing behind {}, expected {}", last->get_name(),
-                                  one_of(names_of_verbs(*last))));
+                                  list_of_names(verb_names(*last), name_list::alternatives)));
 }
 
 std::string words_of(CLI::ParseError const& wrong) {
@@ -197,14 +167,19 @@ std::string words_of(CLI::ParseError const& wrong) {
   return text;
 }
 
-CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,
-                         std::string description) {
-  return expect_path(verb, verb.add_option(std::move(name), path, std::move(description)));
+CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
+  auto const read = [](std::string const& path) {
+    if (path.empty()) throw usage_error("the path is empty, expected the name of a file or folder");
+  };
+  return offer_files(verb, expect_read(verb, option, read, {}));
 }
 
-CLI::Option* path_option(CLI::App& verb, std::string name, std::vector<std::string>& paths,
-                         std::string description) {
-  return expect_path(verb, verb.add_option(std::move(name), paths, std::move(description)));
+void expect_none_of(CLI::App const& verb, std::initializer_list<char const*> names,
+                    std::string_view message) {
+  for (char const* const name : names)
+    if (auto const* const option = verb.get_option_no_throw(name);
+        option != nullptr && option->count() > 0)
+      throw usage_error(fmt::format(fmt::runtime(message), name));
 }
 
 CLI::Option* offer_files(CLI::App& verb, CLI::Option* option) {
@@ -222,27 +197,28 @@ CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::
                           bool list) {
   std::string const joined = fmt::format("{}", fmt::join(words, "|"));
   if (!list && joined.size() <= longest_words) option->type_name(joined);
-  offer_words(verb, option, words, list);
-  return check_words(option, list, [words = std::move(words)](std::string const& word) {
-    if (std::ranges::find(words, word) != words.end()) return std::string();
-    return fmt::format("found '{}', expected {}{}", word, one_of(words), did_you_mean(word, words));
-  });
+  auto const read = [words](std::string const& word) {
+    if (std::ranges::find(words, word) == words.end())
+      throw unknown_name("found", word, list_of_names(words, name_list::alternatives));
+  };
+  return expect_read(verb, option, read, words, list);
 }
 
 CLI::Option* expect_read(CLI::App& verb, CLI::Option* option,
                          std::function<void(std::string const&)> read,
                          std::vector<std::string> words, bool list) {
   offer_words(verb, option, words, list);
-  return check_words(
-      option, list,
-      [read = std::move(read), words = std::move(words)](std::string const& word) -> std::string {
-        try {
-          read(word);
-          return {};
-        } catch (usage_error const& e) {
-          return e.what() + did_you_mean(word, words);
-        }
-      });
+  CLI::Validator const each(
+      [list, read = std::move(read), words = std::move(words)](std::string& value) {
+        for (std::string const& word : list ? split_list(value) : std::vector{value}) try {
+            read(word);
+          } catch (usage_error const& e) {
+            return e.what() + did_you_mean(word, words);
+          }
+        return std::string();
+      },
+      "");
+  return option->check(each);
 }
 
 CLI::Option* size_option(CLI::App& verb, std::string name, std::uint64_t& bytes,
@@ -268,9 +244,8 @@ CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read) {
   description += fmt::format("{}{}", description.empty() ? "" : ": ", fmt::join(engines, ", "));
-  auto* const option = verb.add_option(std::move(name), engine, std::move(description))
-                           ->type_name("NAME")
-                           ->capture_default_str();
+  auto* const option =
+      verb.add_option(std::move(name), engine, std::move(description))->type_name("NAME");
   return expect_read(verb, option, std::move(read), engines);
 }
 

@@ -7,11 +7,14 @@
 #include "core/error.hpp"
 
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // Verbs, and the options that a verb treats by what their values are: numbers, words, engines,
@@ -44,6 +47,39 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
                    std::string const& description, std::string const& example,
                    std::function<void()> body);
 
+/// A verb with arguments of its own: `body(owner, arguments)` runs, or `body(owner, arguments,
+/// verb)` where it looks at what the line gave.
+template <class Arguments, class Body>
+std::pair<CLI::App&, Arguments&> add_verb(CLI::App& program, session& owner,
+                                          std::string const& name, std::string const& description,
+                                          std::string const& example, Body body) {
+  auto const arguments = std::make_shared<Arguments>();
+  CLI::App* const verb = add_verb(
+      program, owner, name, description, example, [&program, &owner, name, arguments, body] {
+        if constexpr (std::is_invocable_v<Body, session&, Arguments&, CLI::App const&>)
+          body(owner, *arguments, *program.get_subcommand(name));
+        else
+          body(owner, *arguments);
+      });
+  return {*verb, *arguments};
+}
+
+/// While it lives, options that the verb gets are in this group of its help.
+class help_group {
+ public:
+  help_group(CLI::App& verb, std::string const& name)
+      : defaults_(*verb.option_defaults()), before_(defaults_.get_group()) {
+    defaults_.group(name);
+  }
+  ~help_group() { defaults_.group(before_); }
+  help_group(help_group const&) = delete;
+  help_group& operator=(help_group const&) = delete;
+
+ private:
+  CLI::OptionDefaults& defaults_;
+  std::string before_;
+};
+
 /// Says of a verb that it shares out its work over MPI ranks; others refuse to be one of several.
 void runs_over_ranks(CLI::App& verb);
 
@@ -62,11 +98,21 @@ void expect_known_words(CLI::App const& program);
 /// What a parsed line has wrong, in words of the program.
 std::string words_of(CLI::ParseError const& wrong);
 
+/// Lets a completion offer files and folders for an option, and refuses an empty name.
+CLI::Option* expect_path(CLI::App& verb, CLI::Option* option);
+
 /// An option that names one or more files or folders: an empty name is wrong usage.
-CLI::Option* path_option(CLI::App& verb, std::string name, std::string& path,
-                         std::string description);
-CLI::Option* path_option(CLI::App& verb, std::string name, std::vector<std::string>& paths,
-                         std::string description);
+template <class Paths>
+CLI::Option* path_option(CLI::App& verb, std::string name, Paths& paths, std::string description) {
+  auto* const option = verb.add_option(std::move(name), paths, std::move(description));
+  if constexpr (!std::is_same_v<Paths, std::string>) option->default_str("");
+  return expect_path(verb, option->type_name("FILE"));
+}
+
+/// Throws `usage_error` for the first of these options that the line gives; {} in `message` is its
+/// name. A verb need not have them all.
+void expect_none_of(CLI::App const& verb, std::initializer_list<char const*> names,
+                    std::string_view message);
 
 /// Lets a completion offer files and folders for an option that may also be empty.
 CLI::Option* offer_files(CLI::App& verb, CLI::Option* option);
@@ -79,13 +125,36 @@ CLI::Option* offer_words(CLI::App& verb, CLI::Option* option, std::vector<std::s
 CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
                           bool list = false);
 
-/// An option with one of these words as its value. `Value` is a string, or an optional one.
-template <class Value>
-CLI::Option* word_option(CLI::App& verb, std::string name, Value& value,
-                         std::vector<std::string> words, std::string description) {
-  auto* const option = verb.add_option(std::move(name), value, std::move(description));
-  if constexpr (std::is_same_v<Value, std::string>) option->capture_default_str();
-  return expect_words(verb, option, std::move(words));
+/// The words of a range of strings, or the names of its entries.
+template <class Range>
+std::vector<std::string> words_in(Range const& range) {
+  std::vector<std::string> words;
+  for (auto const& entry : range)
+    if constexpr (std::is_constructible_v<std::string, decltype(entry)>)
+      words.emplace_back(entry);
+    else if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(entry)>>)
+      words.emplace_back(entry->name);
+    else
+      words.emplace_back(entry.name);
+  return words;
+}
+
+/// An option with one of these words as its value. `Value` is a string, or an optional one;
+/// `Words` a range of strings, or of entries with names.
+template <class Value, class Words = std::initializer_list<char const*>>
+CLI::Option* word_option(CLI::App& verb, std::string name, Value& value, Words const& words,
+                         std::string description) {
+  return expect_words(verb, verb.add_option(std::move(name), value, std::move(description)),
+                      words_in(words));
+}
+
+/// The same of several words, separated by commas.
+template <class Value, class Words = std::initializer_list<char const*>>
+CLI::Option* list_option(CLI::App& verb, std::string name, Value& value, Words const& words,
+                         std::string description) {
+  return expect_words(verb, verb.add_option(std::move(name), value, std::move(description)),
+                      words_in(words), true)
+      ->type_name("A,...");
 }
 
 /// A word that the library reads: `read` throws `usage_error` for a wrong one, and `words` are for
@@ -120,8 +189,18 @@ CLI::Option* number_option(CLI::App& verb, std::string name, Value& value, std::
       "");
   auto* const option = verb.add_option(std::move(name), value, std::move(description));
   option->check(in_range)->type_name(std::is_integral_v<number> ? "N" : "X");
-  if constexpr (std::is_same_v<Value, number>) option->capture_default_str();
+  if constexpr (!std::is_same_v<Value, number>) option->default_str("");
   return option;
+}
+
+/// What `read` gives; its `usage_error` names the option.
+template <class Read>
+auto read_for(std::string_view option, Read&& read) {
+  try {
+    return read();
+  } catch (usage_error const& e) {
+    throw usage_error(fmt::format("{}: {}", option, e.what()));
+  }
 }
 
 /// An option whose value is a size in bytes, such as 512MB.
@@ -152,8 +231,8 @@ template <class Engines>
 CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
                            Engines const& engines, std::string description = {}) {
   using which = std::remove_cvref_t<decltype(std::begin(engines)->which)>;
-  std::vector<std::string> names{"auto"};
-  for (auto const& entry : engines) names.emplace_back(entry.name);
+  std::vector<std::string> names = words_in(engines);
+  names.insert(names.begin(), "auto");
   return engine_option(verb, std::move(name), engine, std::move(description), names,
                        [engines](std::string const& word) { engine_named<which>(engines, word); });
 }

@@ -6,59 +6,50 @@ namespace rulerank::apps {
 
 namespace {
 
-CLI::Option* add_profile(CLI::App& verb, auto& name, std::string const& what) {
-  auto const names = eval::profile_names();
-  return word_option(verb, "--profile", name, {names.begin(), names.end()},
-                     what + ": letor, mslr, standard, trec, lightgbm or yahoo")
+CLI::Option* add_profile(CLI::App& verb, auto& name) {
+  return word_option(verb, "--profile", name, eval::profile_names(),
+                     "Conventions of the measures: " +
+                         list_of_names(eval::profile_names(), name_list::alternatives))
       ->type_name("NAME");
 }
 
 }  // namespace
 
 CLI::Option* add_profile(CLI::App& verb, std::string& name) {
-  return add_profile(verb, name, "Conventions of the measures");
+  return add_profile<>(verb, name);
 }
 
 CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name) {
-  return add_profile(verb, name, "Conventions of the measures")
-      ->default_str("letor, with --qrels trec");
+  return add_profile<>(verb, name)->default_str("letor, with --qrels trec");
 }
 
-CLI::Option* expect_measures(CLI::App& verb, CLI::Option* option) {
-  std::vector<std::string> names;
-  for (eval::measure_kind const* kind : eval::measure_kinds()) names.emplace_back(kind->name);
-  return expect_read(
-      verb, option, [](std::string const& word) { eval::parse_measures(word); }, names, true);
+CLI::Option* measures_option(CLI::App& verb, std::string name, std::string& measures,
+                             std::string description) {
+  auto* const option = verb.add_option(std::move(name), measures, std::move(description));
+  auto const read = [](std::string const& word) { eval::parse_measures(word); };
+  return expect_read(verb, option, read, words_in(eval::measure_kinds()), true);
 }
 
 void profile_arguments::add_to(CLI::App& verb) {
-  std::string const group = "Conventions";
-  add_profile(verb, name)->group(group);
-  word_option(verb, "--gain", gain, {"exponential", "linear"}, "2^r - 1 (exponential) or r")
-      ->group(group);
+  help_group const group(verb, "Conventions");
+  add_profile(verb, name);
+  word_option(verb, "--gain", gain, {"exponential", "linear"}, "2^r - 1 (exponential) or r");
   word_option(verb, "--discount", discount, {"letor", "log2"},
-              "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))")
-      ->group(group);
-  number_option(verb, "--no-relevant", no_relevant, "Value of a query with nothing to find, 0 to 1")
-      ->group(group);
+              "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))");
+  number_option(verb, "--no-relevant", no_relevant,
+                "Value of a query with nothing to find, 0 to 1");
   number_option(verb, "--relevant-from", relevant_from,
-                "The lowest label that is relevant; fractional ones need it told")
-      ->group(group);
+                "The lowest label that is relevant; fractional ones need it told");
   word_option(verb, "--short-list", short_list, {"zero", "as-is"},
-              "NDCG@k of fewer than k documents")
-      ->group(group);
-  word_option(verb, "--ties", ties, {"stable", "average", "worst", "docno"}, "Equal scores")
-      ->group(group);
-  verb.add_flag("--complete", complete, "Judged queries that a run lacks count too")->group(group);
-  number_option(verb, "--max-docs", max_docs, "Documents looked at in a ranking; 0: all")
-      ->group(group);
+              "NDCG@k of fewer than k documents");
+  word_option(verb, "--ties", ties, {"stable", "average", "worst", "docno"}, "Equal scores");
+  verb.add_flag("--complete", complete, "Judged queries that a run lacks count too");
+  number_option(verb, "--max-docs", max_docs, "Documents looked at in a ranking; 0: all");
   number_option(verb, "--max-label", max_label,
-                "r_max of ERR and pFound; default: the largest label in the data")
-      ->group(group);
-  verb.add_option("--prel", prel, "pFound's p_rel by label, as 0,.1,.5; default: as ERR")
-      ->group(group);
-  number_option(verb, "--persistence", persistence, "RBP's p; default: .9")->group(group);
-  number_option(verb, "--p-break", p_break, "pFound's p_break; default: .15")->group(group);
+                "r_max of ERR and pFound; default: the largest label in the data");
+  verb.add_option("--prel", prel, "pFound's p_rel by label, as 0,.1,.5; default: as ERR");
+  number_option(verb, "--persistence", persistence, "RBP's p; default: .9");
+  number_option(verb, "--p-break", p_break, "pFound's p_break; default: .15");
 }
 
 eval::profile profile_arguments::make(std::string_view otherwise) const {

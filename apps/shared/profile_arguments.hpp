@@ -16,8 +16,9 @@ namespace rulerank::apps {
 CLI::Option* add_profile(CLI::App& verb, std::string& name);
 CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name);
 
-/// Makes an option's value a list of measures.
-CLI::Option* expect_measures(CLI::App& verb, CLI::Option* option);
+/// An option whose value is a list of measures.
+CLI::Option* measures_option(CLI::App& verb, std::string name, std::string& measures,
+                             std::string description);
 
 /// The conventions of the measures: --profile, and the options that override its parts.
 struct profile_arguments {

@@ -19,10 +19,10 @@
 namespace rulerank::apps {
 
 void ranker_arguments::add_scoring_to(CLI::App& verb) {
-  std::string const group = "Score";
+  help_group const group(verb, "Score");
   l2r::scoring_options const defaults;
   auto add = [&](std::string const& name, auto& value, std::string const& text, auto shown) {
-    number_option(verb, name, value, text)->default_str(fmt::format("{}", shown))->group(group);
+    number_option(verb, name, value, text)->default_str(fmt::format("{}", shown));
   };
   add("--rule-size", rule_size, rule_size_help, defaults.rule_size);
   add("--min-support", min_support, "A rule holds in at least this many training documents",
@@ -38,12 +38,11 @@ void ranker_arguments::add_scoring_to(CLI::App& verb) {
 }
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
-  std::string const group = "Engine";
-  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines())->group(group),
+  help_group const group(verb, "Engine");
+  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines()),
                  size_option(verb, "--cache-memory", cache_memory,
                              "Memory of the cache of lrar, profl and profl-t, such as 512MB")
-                     ->default_str("4GB")
-                     ->group(group)};
+                     ->default_str("4GB")};
 }
 
 l2r::engine_options ranker_arguments::engine_options() const {
@@ -53,12 +52,8 @@ l2r::engine_options ranker_arguments::engine_options() const {
 l2r::ranker_options ranker_arguments::options() const {
   l2r::ranker_options options;
   l2r::scoring_options& s = options.scoring;
-  s.rule_size = rule_size.value_or(s.rule_size);
-  s.thresholds.min_support = min_support.value_or(s.thresholds.min_support);
-  s.thresholds.min_confidence = min_confidence.value_or(s.thresholds.min_confidence);
-  s.support_weight = support_weight.value_or(s.support_weight);
-  s.smoothing = smoothing.value_or(s.smoothing);
-  s.feature_share = feature_share.value_or(s.feature_share);
+  for_each_of_score(
+      *this, s, [](char const*, auto const& given, auto& value) { value = given.value_or(value); });
   options.engine = l2r::engine_from(engine);
   options.cache_bytes = cache_memory;
   l2r::check(s);
@@ -84,33 +79,20 @@ bool has_rules(l2r::model const& model) {
 void ranker_arguments::expect_agreement(l2r::model const& model, std::string const& name) const {
   if (!has_rules(model)) {
     std::string const why = fmt::format("the model {} has no member of the kind rules", name);
-    auto expect_none = [&](std::string_view option, auto const& given) {
+    l2r::scoring_options const none;
+    for_each_of_score(*this, none, [&](char const* option, auto const& given, auto const&) {
       if (given) throw usage_error(fmt::format("{}: {}", option, why));
-    };
-    expect_none("--rule-size", rule_size);
-    expect_none("--min-support", min_support);
-    expect_none("--min-confidence", min_confidence);
-    expect_none("--support-weight", support_weight);
-    expect_none("--smoothing", smoothing);
-    expect_none("--feature-share", feature_share);
+    });
     return expect_no_engine(why);
   }
-  auto agree = [&](std::string_view option, auto const& given, auto fitted) {
+  auto const agree = [&](char const* option, auto const& given, auto const& fitted) {
     if (given && *given != fitted)
       throw usage_error(
           fmt::format("{} {}: the model {} was fitted with {}", option, *given, name, fitted));
   };
-  for (l2r::model_member const& member : model.members) {
-    auto const* const rules = std::get_if<l2r::rules_member>(&member);
-    if (rules == nullptr) continue;
-    l2r::scoring_options const& s = rules->scoring;
-    agree("--rule-size", rule_size, s.rule_size);
-    agree("--min-support", min_support, s.thresholds.min_support);
-    agree("--min-confidence", min_confidence, s.thresholds.min_confidence);
-    agree("--support-weight", support_weight, s.support_weight);
-    agree("--smoothing", smoothing, s.smoothing);
-    agree("--feature-share", feature_share, s.feature_share);
-  }
+  for (l2r::model_member const& member : model.members)
+    if (auto const* const rules = std::get_if<l2r::rules_member>(&member))
+      for_each_of_score(*this, rules->scoring, agree);
 }
 
 datasets::dataset read_training(session& owner, std::string const& train,

@@ -45,6 +45,17 @@ struct ranker_arguments {
   std::vector<CLI::Option const*> of_engines_;  // the verb has them; empty: it has not
 };
 
+/// Calls `use(option, given, value)` for each option of a score: what the line gave, or nothing,
+/// and the value in `scoring`.
+void for_each_of_score(auto& given, auto& scoring, auto&& use) {
+  use("--rule-size", given.rule_size, scoring.rule_size);
+  use("--min-support", given.min_support, scoring.thresholds.min_support);
+  use("--min-confidence", given.min_confidence, scoring.thresholds.min_confidence);
+  use("--support-weight", given.support_weight, scoring.support_weight);
+  use("--smoothing", given.smoothing, scoring.smoothing);
+  use("--feature-share", given.feature_share, scoring.feature_share);
+}
+
 /// Why an option of rules has no effect.
 inline constexpr char const* no_rules = "no member is of the kind rules";
 

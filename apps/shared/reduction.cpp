@@ -53,9 +53,9 @@ void reduction_arguments::add_sampling_to(CLI::App& verb) {
       path_option(verb, "--discretizer-out", model, "Save the cuts for rank --discretizer")
           ->type_name("M.json"));
   sampler.add_to(verb);
+  help_group const group(verb, "Sampling");
   verb.add_flag("--whole-queries", whole_queries,
-                "Choose queries, with all their documents, instead of documents")
-      ->group("Sampling");
+                "Choose queries, with all their documents, instead of documents");
 }
 
 void reduction_arguments::add_reading_to(CLI::App& verb) {

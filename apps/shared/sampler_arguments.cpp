@@ -15,38 +15,33 @@ namespace rulerank::apps {
 namespace {
 
 constexpr std::string_view order_file_prefix = "file:";
-constexpr char const* sampling_group = "Sampling";
 
 }  // namespace
 
 void sampler_arguments::add_partitioning_to(CLI::App& verb) {
+  help_group const group(verb, "Sampling");
   offer_words(verb,
               verb.add_option("--partitions", partitions,
                               "Partitions of the features; auto: one for every 12 with items"),
               {"auto"})
-      ->type_name("auto|Q")
-      ->capture_default_str()
-      ->group(sampling_group);
+      ->type_name("auto|Q");
   offer_words(verb,
               verb.add_option("--feature-order", feature_order,
                               "Order in which features are dealt into partitions"),
               {"chi2", "label", "none", "file:"})
-      ->type_name("chi2|label|none|file:P")
-      ->capture_default_str()
-      ->group(sampling_group);
+      ->type_name("chi2|label|none|file:P");
 }
 
 void sampler_arguments::add_to(CLI::App& verb) {
-  number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64})->group(sampling_group);
+  help_group const group(verb, "Sampling");
+  number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64});
   add_partitioning_to(verb);
-  number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least")
-      ->group(sampling_group);
+  number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least");
   number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
-                {0.0, 1.0})
-      ->group(sampling_group);
-  number_option(verb, "--max-documents", max_documents, "Documents to choose at most; 0: no budget")
-      ->group(sampling_group);
-  engine_option(verb, "--engine", engine, al::engines())->group(sampling_group);
+                {0.0, 1.0});
+  number_option(verb, "--max-documents", max_documents,
+                "Documents to choose at most; 0: no budget");
+  engine_option(verb, "--engine", engine, al::engines());
 }
 
 sampler_arguments::order_choice sampler_arguments::order() const {

@@ -21,9 +21,8 @@ std::vector<ranker_recipe> fitting_arguments::recipes(session& owner) const {
 }
 
 void scorer_arguments::add_inputs_to(CLI::App& verb) {
-  path_option(verb, "--train", train, "Training documents (SVMlight, CSV or TSV)")
-      ->type_name("FILE");
-  path_option(verb, "--model", model, "Or what fit wrote")->type_name("FILE");
+  path_option(verb, "--train", train, "Training documents (SVMlight, CSV or TSV)");
+  path_option(verb, "--model", model, "Or what fit wrote");
 }
 
 void scorer_arguments::add_to(CLI::App& verb) {

@@ -85,12 +85,8 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
       if (!given("--unlisted")) discretizer.unlisted = datasets::name_of(s.linear->unlisted);
       continue;
     }
-    set(ranker.rule_size, s.scoring.rule_size);
-    set(ranker.min_support, s.scoring.thresholds.min_support);
-    set(ranker.min_confidence, s.scoring.thresholds.min_confidence);
-    set(ranker.support_weight, s.scoring.support_weight);
-    set(ranker.smoothing, s.scoring.smoothing);
-    set(ranker.feature_share, s.scoring.feature_share);
+    for_each_of_score(ranker, s.scoring,
+                      [&](char const*, auto& value, auto const& found) { set(value, found); });
   }
   return all;
 }

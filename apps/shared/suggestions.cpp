@@ -23,20 +23,18 @@ std::string plain(std::string_view word) {
 /// How many letters have to be inserted, removed, replaced or swapped with the next one (optimal
 /// string alignment) to make one word of the other.
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::array<std::vector<std::size_t>, 3> rows;  // the one being filled, and the two before it
-  for (auto& row : rows) row.resize(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    auto& row = rows[i % 3];
-    auto const &last = rows[(i + 2) % 3], &before = rows[(i + 1) % 3];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+  std::vector rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      auto& here = rows[i][j];
+      here = std::max(i, j);
+      if (i == 0 || j == 0) continue;
+      here = std::min(
+          {rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
+        here = std::min(here, rows[i - 2][j - 2] + 1);
     }
-  }
-  return rows[a.size() % 3][b.size()];
+  return rows.back().back();
 }
 
 /// What users of other tools call an option. A word stands beside several options: a verb has one
@@ -102,13 +100,6 @@ std::string option_meant(std::string_view found, std::span<std::string const> kn
       if (auto const option = std::ranges::find(known, one.option); option != known.end())
         return fmt::format(" (did you mean {}?)", *option);
   return did_you_mean(found, known);
-}
-
-std::string one_of(std::span<std::string const> words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 < words.size() ? ", " : " or ", words[i]);
-  return text;
 }
 
 }  // namespace rulerank::apps

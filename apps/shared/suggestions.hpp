@@ -14,7 +14,4 @@ std::string did_you_mean(std::string_view found, std::span<std::string const> kn
 /// The same of an option: first one that other tools call so.
 std::string option_meant(std::string_view found, std::span<std::string const> known);
 
-/// "a", "a or b", "a, b or c".
-std::string one_of(std::span<std::string const> words);
-
 }  // namespace rulerank::apps

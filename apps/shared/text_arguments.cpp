@@ -1,7 +1,6 @@
 #include "apps/shared/text_arguments.hpp"
 
 #include "apps/shared/options.hpp"
-#include "core/error.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,28 +13,14 @@ namespace rulerank::apps {
 
 namespace {
 
-constexpr std::pair<char const*, datasets::text_format> formats[] = {
-    {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
-    {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
-    {"cranfield", datasets::text_format::cranfield}, {"trec", datasets::text_format::trec},
-    {"svmlight", datasets::text_format::svmlight}};
-
-std::span<std::pair<char const*, datasets::text_format> const> known_formats(bool vectors) {
-  return std::span(formats).first(std::size(formats) - (vectors ? 0 : 1));
-}
-
-/// auto, tsv, ... or the last one.
-std::string names_of_formats(bool vectors) {
-  std::string names;
-  auto const known = known_formats(vectors);
-  for (std::size_t i = 0; i < known.size(); ++i)
-    names += fmt::format("{}{}",
-                         i == 0                 ? ""
-                         : i + 1 < known.size() ? ", "
-                                                : " or ",
-                         known[i].first);
-  return names;
-}
+constexpr named_values<datasets::text_format, 7> formats{
+    {{"auto", datasets::text_format::automatic},
+     {"tsv", datasets::text_format::tsv},
+     {"jsonl", datasets::text_format::jsonl},
+     {"folder", datasets::text_format::folder},
+     {"cranfield", datasets::text_format::cranfield},
+     {"trec", datasets::text_format::trec},
+     {"svmlight", datasets::text_format::svmlight}}};
 
 void expect_outside(session::named_input const& input, session::named_output const& output) {
   std::error_code none;
@@ -48,20 +33,15 @@ void expect_outside(session::named_input const& input, session::named_output con
                                   output.path, input.option, input.path));
 }
 
-/// What `find` gives; its `usage_error` names the option.
-template <class Find>
-auto named_by(char const* option, Find&& find) {
-  try {
-    return find();
-  } catch (usage_error const& e) {
-    throw usage_error(fmt::format("{}: {}", option, e.what()));
-  }
-}
-
 }  // namespace
 
+std::span<named_value<datasets::text_format> const> text_formats(bool vectors) {
+  return std::span(formats).first(formats.size() - (vectors ? 0 : 1));
+}
+
 void text_arguments::add_reading_to(CLI::App& verb) {
-  verb.add_option("--collection-format", format, names_of_formats(vectors))->capture_default_str();
+  verb.add_option("--collection-format", format,
+                  list_of_names(text_formats(vectors), name_list::alternatives));
   std::string const others = vectors ? "; queries too" : "; topics too";
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
   verb.add_flag("--number-by-position", index.reading.number_by_position,
@@ -71,65 +51,44 @@ void text_arguments::add_reading_to(CLI::App& verb) {
 }
 
 void text_arguments::add_index_to(CLI::App& verb) {
-  std::string const group = "Terms and weights";
+  help_group const group(verb, "Terms and weights");
   verb.add_option("--stop-words", index.analyzer.stop_words,
-                  "smart, none, or file:PATH with one word a line")
-      ->capture_default_str()
-      ->group(group);
-  verb.add_option("--stemmer", index.analyzer.stemmer, "english, porter, german, ... or none")
-      ->capture_default_str()
-      ->group(group);
-  verb.add_flag("--no-fold", no_fold, "Keep case and accents")->group(group);
-  verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter")->group(group);
-  number_option(verb, "--min-length", index.analyzer.min_length, "Drop words of fewer characters")
-      ->group(group);
-  number_option(verb, "--max-length", index.analyzer.max_length, "Drop words of more characters")
-      ->group(group);
-  number_option(verb, "--min-documents", index.min_documents, "Drop terms of fewer documents")
-      ->group(group);
+                  "smart, none, or file:PATH with one word a line");
+  verb.add_option("--stemmer", index.analyzer.stemmer, "english, porter, german, ... or none");
+  verb.add_flag("--no-fold", no_fold, "Keep case and accents");
+  verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter");
+  number_option(verb, "--min-length", index.analyzer.min_length, "Drop words of fewer characters");
+  number_option(verb, "--max-length", index.analyzer.max_length, "Drop words of more characters");
+  number_option(verb, "--min-documents", index.min_documents, "Drop terms of fewer documents");
   number_option(verb, "--max-share", index.max_share,
-                "Drop terms of a larger share of the documents")
-      ->group(group);
+                "Drop terms of a larger share of the documents");
   verb.add_option("--weights", weights,
                   vectors ? "tf-idf: tf ln(N / df); bm25; or none: tf (svmlight's default)"
-                          : "tf-idf: tf ln(N / df); bm25; or none: tf")
-      ->capture_default_str()
-      ->group(group);
-  expect_words(verb,
-               verb.add_option("--tf", tf,
-                               "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw"),
-               {"raw", "log", "binary"})
-      ->group(group);
+                          : "tf-idf: tf ln(N / df); bm25; or none: tf");
+  word_option(verb, "--tf", tf, {"raw", "log", "binary"},
+              "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw");
   smart_option =
       verb.add_option(
               "--weighting", smart,
               "Instead of these two and --metric, SMART's letters for documents.queries: tf "
               "n, l or b; idf n or t; norm n or c")
-          ->type_name("XXX.XXX")
-          ->group(group);
-  if (weights.empty()) smart_option->capture_default_str();
-  number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more")
-      ->group(group);
-  number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters")
-      ->group(group);
+          ->type_name("XXX.XXX");
+  if (!weights.empty()) smart_option->default_str("");
+  number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more");
+  number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters");
 }
 
 knn::text_index_options text_arguments::options(session& owner) const {
   knn::text_index_options chosen = index;
-  auto const known = known_formats(vectors);
-  auto const found = std::find_if(known.begin(), known.end(),
-                                  [&](auto const& one) { return one.first == format; });
-  if (found == known.end())
-    throw usage_error(fmt::format("--collection-format: found '{}', expected {}", format,
-                                  names_of_formats(vectors)));
-  chosen.format = found->second;
+  chosen.format = value_named<datasets::text_format>(
+      text_formats(vectors), format, "--collection-format: found", name_list::alternatives);
   bool const named = !weights.empty() || !tf.empty() || holds_vectors(chosen);
   if (named && !smart_is_given()) {
     chosen.weighting = weighting_from_names(holds_vectors(chosen));
     chosen.metric = chosen.weighting.how == knn::weighting::bm25 ? knn::similarity::inner_product
                                                                  : knn::similarity::cosine;
   } else {
-    auto const both = named_by("--weighting", [&] { return knn::smart_weighting_from(smart); });
+    auto const both = read_for("--weighting", [&] { return knn::smart_weighting_from(smart); });
     chosen.weighting = both.weights;
     chosen.weighting.k1 = index.weighting.k1;
     chosen.weighting.b = index.weighting.b;
@@ -144,10 +103,10 @@ knn::text_index_options text_arguments::options(session& owner) const {
 knn::weighting_options text_arguments::weighting_from_names(bool of_vectors) const {
   knn::weighting_options how{.k1 = index.weighting.k1, .b = index.weighting.b};
   if (!weights.empty())
-    how.how = named_by("--weights", [&] { return knn::weighting_from(weights); });
+    how.how = read_for("--weights", [&] { return knn::weighting_from(weights); });
   else if (of_vectors)
     how.how = knn::weighting::none;
-  if (!tf.empty()) how.tf = named_by("--tf", [&] { return knn::term_frequency_from(tf); });
+  if (!tf.empty()) how.tf = read_for("--tf", [&] { return knn::term_frequency_from(tf); });
   return how;
 }
 
@@ -157,10 +116,8 @@ knn::similarity text_arguments::metric_from(std::string const& name, knn::simila
 
 void text_arguments::check_weights(CLI::App const& verb) const {
   if (smart_is_given()) {
-    for (char const* const name : {"--weights", "--tf", "--metric"})
-      if (auto const* const option = verb.get_option_no_throw(name);
-          option != nullptr && option->count() > 0)
-        throw usage_error(fmt::format("{} beside --weighting, which says all of it", name));
+    expect_none_of(verb, {"--weights", "--tf", "--metric"},
+                   "{} beside --weighting, which says all of it");
   } else if (weights == "bm25" && !tf.empty()) {
     throw usage_error("--tf beside --weights bm25, which has its own");
   }

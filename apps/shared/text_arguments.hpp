@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/shared/session.hpp"
+#include "core/named_values.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
 
@@ -9,6 +10,9 @@
 #include <string>
 
 namespace rulerank::apps {
+
+/// Forms of texts; `vectors`: svmlight, the last one, too.
+std::span<named_value<datasets::text_format> const> text_formats(bool vectors);
 
 /// How text is read and indexed: --collection-format --labels --number-by-position --stop-words
 /// --stemmer --no-fold --min-length --max-length --no-numbers --weights --tf --weighting --k1 --b

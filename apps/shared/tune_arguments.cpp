@@ -28,16 +28,12 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 
 void tune_arguments::add_to(CLI::App& verb, searched what) {
   verb_ = &verb;
+  help_group const group(verb, tuning_group);
   auto const add_list = [&](char const* name, std::string& list, char const* says) {
-    return verb.add_option(name, list, says)
-        ->type_name("A,...")
-        ->capture_default_str()
-        ->group(tuning_group);
+    return verb.add_option(name, list, says)->type_name("A,...");
   };
-  expect_words(
-      verb,
-      add_list("--try-method", methods, "Ways to cut features into bins: tube, width, frequency"),
-      {"tube", "width", "frequency"}, true);
+  list_option(verb, "--try-method", methods, {"tube", "width", "frequency"},
+              "Ways to cut features into bins: tube, width, frequency");
   add_list("--try-bins", bins, "Bins a feature at most, 2 to 250, or cv: by cross-validation");
   add_list("--try-rule-size", rule_sizes, "Largest rules, the consequent counted");
   add_list("--try-min-support", min_supports, "Training documents that a rule holds in at least");
@@ -51,56 +47,43 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
                 "Judge by the training queries too, dealt into K folds, each ranked by the rules "
                 "of the others; 0: by the validation queries alone",
                 {0, 1000})
-      ->type_name("K")
-      ->group(tuning_group);
+      ->type_name("K");
   number_option(verb, "--combine", members,
                 "How many of the best rank together: by the mean of their scores, "
                 "each standardized within the query",
-                {1, 1000})
-      ->group(tuning_group);
+                {1, 1000});
   word_option(verb, "--search", search, {"grid", "halving"},
               "grid: every candidate on all queries; halving: on a share of them, "
-              "the best again on more")
-      ->group(tuning_group);
+              "the best again on more");
   number_option(verb, "--rungs", rungs, "Of halving; the last one has all queries", {1, 20})
-      ->type_name("K")
-      ->group(tuning_group);
+      ->type_name("K");
   number_option(verb, "--keep", keep,
-                "Of halving: one candidate in N goes on, on N times the queries", {2, 1000})
-      ->group(tuning_group);
+                "Of halving: one candidate in N goes on, on N times the queries", {2, 1000});
   verb.add_option("--budget", budget,
                   "Trials at most, such as 200, or seconds, such as 60s; what "
                   "is compared with in the end comes on top")
-      ->type_name("N|Ns|none")
-      ->capture_default_str()
-      ->group(tuning_group);
+      ->type_name("N|Ns|none");
 }
 
 void tune_arguments::add_kinds_to(CLI::App& verb) {
   auto const add_list = [&](char const* name, std::string& list, char const* what) {
-    return verb.add_option(name, list, what)->type_name("A,...")->group(tuning_group);
+    return verb.add_option(name, list, what)->type_name("A,...");
   };
-  auto const shown = [](CLI::Option* option) { return option->capture_default_str(); };
-  expect_words(verb,
-               shown(add_list("--kinds", kinds,
-                              "Kinds of members to choose from: rules, scorecard, linear")),
-               {"rules", "scorecard", "linear"}, true);
-  expect_words(
-      verb,
-      add_list("--try-norm", norms,
-               "Ways to normalize features within each query: none, query-minmax, "
-               "query-zscore; default: --norm alone, for each norm takes as long again, and "
-               "changes nothing where features are normalized already"),
-      {"none", "query-minmax", "query-zscore"}, true);
-  expect_words(verb, shown(add_list("--try-loss", losses, "Of scorecards: pair, list, point")),
-               {"pair", "list", "point"}, true);
-  shown(add_list("--try-points-penalty", points_penalties, "Of scorecards: L"));
-  shown(add_list("--try-smoothness", smoothnesses, "Of scorecards: M"));
+  list_option(verb, "--kinds", kinds, {"rules", "scorecard", "linear"},
+              "Kinds of members to choose from: rules, scorecard, linear");
+  list_option(verb, "--try-norm", norms, {"none", "query-minmax", "query-zscore"},
+              "Ways to normalize features within each query: none, query-minmax, "
+              "query-zscore; default: --norm alone, for each norm takes as long again, and "
+              "changes nothing where features are normalized already");
+  list_option(verb, "--try-loss", losses, {"pair", "list", "point"},
+              "Of scorecards: pair, list, point");
+  add_list("--try-points-penalty", points_penalties, "Of scorecards: L");
+  add_list("--try-smoothness", smoothnesses, "Of scorecards: M");
   expect_read(
       verb,
-      shown(add_list("--try-strength", strengths,
-                     "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
-                     "queries")),
+      add_list("--try-strength", strengths,
+               "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
+               "queries"),
       [](std::string const& word) { strength_from(word); }, {"cross-fit"}, true);
 }
 
@@ -111,26 +94,20 @@ void tune_arguments::expect_none() const {
 }
 
 void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const {
-  struct list_of_kinds {
-    std::vector<char const*> options;
-    std::vector<std::string> kinds;
-  };
-  static std::vector<list_of_kinds> const lists{
+  static std::vector<options_of_kinds> const lists{
       {{"--try-rule-size", "--try-min-support", "--try-min-confidence", "--try-support-weight",
         "--try-smoothing", "--try-feature-share"},
        {"rules"}},
       {{"--try-method", "--try-bins", "--try-norm"}, {"rules", "scorecard"}},
       {{"--try-loss", "--try-points-penalty", "--try-smoothness"}, {"scorecard"}},
       {{"--try-strength"}, {"linear"}}};
-  for (list_of_kinds const& one : lists) {
-    if (std::find_first_of(of_kinds.begin(), of_kinds.end(), one.kinds.begin(), one.kinds.end()) !=
-        of_kinds.end())
-      continue;
+  for (options_of_kinds const& one : lists) {
+    if (one.fits(of_kinds)) continue;
     for (char const* const name : one.options)
       if (CLI::Option const* const option = verb_->get_option_no_throw(name);
           option != nullptr && option->count() > 0)
-        throw usage_error(fmt::format("{}: found without {} among --kinds ({})", name,
-                                      fmt::join(one.kinds, " or "), kinds));
+        throw usage_error(
+            fmt::format("{}: found without {} among --kinds ({})", name, one.words(), kinds));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "apps/shared/view_arguments.hpp"
 
 #include "apps/shared/options.hpp"
+#include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
 #include "datasets/item_words.hpp"
 
@@ -11,50 +12,28 @@
 
 namespace rulerank::apps {
 
-namespace {
-
-constexpr char const* view_group = "What labellers see";
-
-constexpr std::pair<char const*, datasets::text_format> shown_formats[] = {
-    {"auto", datasets::text_format::automatic},      {"tsv", datasets::text_format::tsv},
-    {"jsonl", datasets::text_format::jsonl},         {"folder", datasets::text_format::folder},
-    {"cranfield", datasets::text_format::cranfield}, {"trec", datasets::text_format::trec}};
-
-}  // namespace
-
 void view_arguments::add_to(CLI::App& verb) {
+  help_group const group(verb, "What labellers see");
   path_option(verb, "--show", show, "The documents' texts, a collection as `search text` reads it")
-      ->type_name("DOCS")
-      ->group(view_group);
+      ->type_name("DOCS");
   path_option(verb, "--topics", topics, "The queries' texts, whose ids are the qids")
-      ->type_name("TOPICS")
-      ->group(view_group);
-  std::vector<std::string> words;
-  for (auto const& known : shown_formats) words.emplace_back(known.first);
-  word_option(verb, "--show-format", format, words, "Form of --show")->group(view_group);
-  verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too")
-      ->group(view_group);
+      ->type_name("TOPICS");
+  word_option(verb, "--show-format", format, text_formats(false), "Form of --show");
+  verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too");
   // CLI11 would count into an optional bool, and so set it where the flag is not given.
   verb.add_flag_function(
-          "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
-          "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; topics too; "
-          "default: as the pool was made")
-      ->group(view_group);
+      "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
+      "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; topics too; "
+      "default: as the pool was made");
   verb.add_flag("--other-texts", other_texts,
-                "Show texts though they are not those that the pool was made of")
-      ->group(view_group);
+                "Show texts though they are not those that the pool was made of");
   std::vector<std::string> stemmers = knn::stemmers();
   stemmers.insert(stemmers.begin(), "none");
   word_option(verb, "--stemmer", stemmer, stemmers, "Which words are marked as the query's")
-      ->type_name("NAME")
-      ->group(view_group);
-  path_option(verb, "--names", names, "Lines of a feature's number and its name")
-      ->type_name("FILE")
-      ->group(view_group);
-  number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000})
-      ->group(view_group);
-  number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown")
-      ->group(view_group);
+      ->type_name("NAME");
+  path_option(verb, "--names", names, "Lines of a feature's number and its name");
+  number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000});
+  number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown");
 }
 
 void view_arguments::check() const {
@@ -79,9 +58,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
     labelling::text_sources sources;
     sources.documents = owner.input(arguments.show);
     sources.topics = owner.input(arguments.topics);
-    sources.format = std::ranges::find(shown_formats, arguments.format, [](auto const& f) {
-                       return std::string(f.first);
-                     })->second;
+    sources.format = value_named<datasets::text_format>(text_formats(false), arguments.format);
     sources.words.stemmer = arguments.stemmer;
     sources.labels = arguments.labels;
     sources.number_by_position = arguments.number_by_position;

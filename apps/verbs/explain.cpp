@@ -138,39 +138,31 @@ void explain(session& owner, explain_arguments const& arguments) {
 }  // namespace
 
 void add_explain(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<explain_arguments>();
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<explain_arguments>(
       program, owner, "explain", "Show the rules, points or weights that made a document's score",
       "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
       "--rank 1 --against-rank 2 --names features.tsv",
-      [arguments, &owner] { explain(owner, *arguments); });
-  arguments->scorer.add_inputs_to(*verb);
-  path_option(*verb, "--test", arguments->test, "Documents that were ranked")
-      ->type_name("FILE")
-      ->required();
-  verb->add_option("--qid", arguments->qid, "The query")->type_name("Q")->required();
+      explain);
+  a.scorer.add_inputs_to(verb);
+  path_option(verb, "--test", a.test, "Documents that were ranked")->required();
+  verb.add_option("--qid", a.qid, "The query")->type_name("Q")->required();
   CLI::Option* const docid =
-      verb->add_option("--docid", arguments->document.docid,
-                       "Its document, by docid or QID-LINE; else the first of the ranking")
+      verb.add_option("--docid", a.document.docid,
+                      "Its document, by docid or QID-LINE; else the first of the ranking")
           ->type_name("D");
-  number_option(*verb, "--rank", arguments->document.rank, "Its document, by rank from 1")
-      ->excludes(docid);
+  number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")->excludes(docid);
   CLI::Option* const against =
-      verb->add_option("--against", arguments->against.docid,
-                       "Another document: which rules put one above the other")
+      verb.add_option("--against", a.against.docid,
+                      "Another document: which rules put one above the other")
           ->type_name("D");
-  number_option(*verb, "--against-rank", arguments->against.rank,
-                "Another document, by rank from 1")
+  number_option(verb, "--against-rank", a.against.rank, "Another document, by rank from 1")
       ->excludes(against);
-  number_option(*verb, "--top", arguments->top, "Most rules listed each way, and items");
-  path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
-      ->type_name("FILE");
-  word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
+  number_option(verb, "--top", a.top, "Most rules listed each way, and items");
+  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+  word_option(verb, "--format", a.format, {"text", "markdown", "json"},
               "Form of the output; json as --json does");
-  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  arguments->scorer.add_to(*verb);
+  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  a.scorer.add_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -3,7 +3,7 @@
 #include "apps/shared/completion.hpp"
 #include "apps/shared/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/version.hpp"
 
@@ -23,18 +23,11 @@ namespace {
 CLI::App const& app_named(CLI::App const& program, std::vector<std::string> const& words) {
   CLI::App const* app = &program;
   for (std::string const& word : words) {
-    auto const below = shown_verbs(*app);
-    auto const at = std::ranges::find(below, word, [](CLI::App const* v) { return v->get_name(); });
-    if (at == below.end()) {
-      std::vector<std::string> names;
-      for (CLI::App const* verb : below) names.push_back(verb->get_name());
-      if (names.empty())
-        throw usage_error(
-            fmt::format("found '{}', expected nothing behind {}", word, words.front()));
-      throw usage_error(
-          fmt::format("found '{}', expected a verb{}", word, did_you_mean(word, names)));
-    }
-    app = *at;
+    auto const names = verb_names(*app);
+    if (names.empty()) throw unknown_name("found", word, "nothing behind " + words.front());
+    if (std::ranges::find(names, word) == names.end())
+      throw unknown_name("found", word, "a verb" + did_you_mean(word, names));
+    app = app->get_subcommand(word);
   }
   return *app;
 }
@@ -74,8 +67,9 @@ void add_completion(CLI::App& program, session&) {
   verb->callback([shell, &program] {
     std::vector<std::string> const shells{"bash", "zsh", "fish"};
     if (std::ranges::find(shells, *shell) == shells.end())
-      throw usage_error(fmt::format("found '{}', expected {}{}", *shell, one_of(shells),
-                                    did_you_mean(*shell, shells)));
+      throw unknown_name(
+          "found", *shell,
+          list_of_names(shells, name_list::alternatives) + did_you_mean(*shell, shells));
     write_file("-", *shell == "bash"  ? bash_completion(program)
                     : *shell == "zsh" ? zsh_completion(program)
                                       : fish_completion(program));
