@@ -13,13 +13,11 @@ void reading_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Reading");
   verb.add_flag("--zero-based", zero_based, "Feature numbers start at 0");
   verb.add_flag("--regroup", regroup, "Gather a query's lines when they are apart");
-  number_option(verb, "--unlabelled", unlabelled, "This negative label means: not labelled yet",
-                {.most = -1})
-      ->type_name("V");
-  offer_files(verb, verb.add_option("--group", group_files,
-                                    "LightGBM group sizes for inputs without qid, one file an "
-                                    "input, in their order; an empty name: it has qids"))
-      ->type_name("FILE")
+  number_option(verb, "--unlabelled V", unlabelled, "This negative label means: not labelled yet",
+                {.most = -1});
+  offer_files(verb, value_option(verb, "--group FILE", group_files,
+                                 "LightGBM group sizes for inputs without qid, one file an "
+                                 "input, in their order; an empty name: it has qids"))
       ->default_str("");
 }
 
@@ -95,18 +93,16 @@ void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
       word_option(verb, "--method", method, {"tube", "width", "frequency"},
                   "How a feature is cut into bins"),
       offer_words(verb,
-                  verb.add_option("--bins", bins,
-                                  "Bins a feature at most, 2 to 250, or cv: by cross-validation")
-                      ->type_name("N|cv"),
+                  value_option(verb, "--bins N|cv", bins,
+                               "Bins a feature at most, 2 to 250, or cv: by cross-validation"),
                   {"cv"}),
       word_option(verb, "--missing-values", missing, {"item", "none", "zero"},
                   "What a listed NULL or nan becomes"),
       word_option(verb, "--unlisted", unlisted, {"zero", "missing"},
                   "What a feature is that a line does not list")};
   if (cuts == fitted_cuts::refused) return;
-  CLI::Option* const read =
-      path_option(verb, "--discretizer", fitted, "Fitted cuts to use, from --discretizer-out")
-          ->type_name("M.json");
+  CLI::Option* const read = path_option(verb, "--discretizer M.json", fitted,
+                                        "Fitted cuts to use, from --discretizer-out");
   for (CLI::Option* option : fitting) read->excludes(option);
 }
 

@@ -225,36 +225,30 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
 
 void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   help_group const systems(verb, "Systems");
-  verb.add_option(
-          "--reduce-size", a.reduce_sizes,
-          "Rule sizes (their label counted) of selective sampling, or none: no reduced sets")
-      ->type_name("A,...");
-  verb.add_option("--rank-size", a.rank_sizes, "Rule sizes of the ranker, or none")
-      ->type_name("B,...");
+  value_option(verb, "--reduce-size A,...", a.reduce_sizes,
+               "Rule sizes (their label counted) of selective sampling, or none: no reduced sets");
+  value_option(verb, "--rank-size B,...", a.rank_sizes, "Rule sizes of the ranker, or none");
   list_option(verb, "--baselines", a.baselines, {"full", "random", "feature", "none"},
               "full: all training documents; random: draws as large as each reduced set; "
               "feature: the best single one on the validation part; or none");
   number_option(verb, "--random-draws", a.random_draws, "Draws that random is the mean of",
                 {1, 1'000'000});
-  path_option(verb, "--scores", a.scores,
-              "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...")
-      ->type_name("NAME=DIR");
+  path_option(verb, "--scores NAME=DIR", a.scores,
+              "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...");
   {
     help_group const judging(verb, "Measures");
-    measures_option(verb, "--metrics", a.metrics,
+    measures_option(verb, "--metrics M,...", a.metrics,
                     "As evaluate's; the first one also chooses the single "
-                    "feature")
-        ->type_name("M,...");
+                    "feature");
     add_profile(verb, a.profile);
     number_option(verb, "--permutations", a.permutations, "Of Fisher's randomization test",
                   {1, 1'000'000'000});
     word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
                 "What goes to standard output");
   }
-  measures_option(verb, "--tune", a.tune,
+  measures_option(verb, "--tune M,...", a.tune,
                   "Also systems whose way to rank is chosen on each "
-                  "validation part by these metrics")
-      ->type_name("M,...");
+                  "validation part by these metrics");
   a.tuned.add_to(verb);
   a.ranker.add_scoring_to(verb);
   verb.remove_option(verb.get_option("--rule-size"));  // --reduce-size and --rank-size are it

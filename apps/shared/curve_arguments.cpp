@@ -52,14 +52,12 @@ void curve_arguments::add_to(CLI::App& verb) {
               "Instead of all else: learning curves of these rankers, each from a part of the "
               "labels: " +
                   list_of_names(experiment::curve_systems()));
-  verb.add_option("--budgets", budgets_, "Shares of the labels of a training part")
-      ->type_name("P%,...");
+  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training part");
   list_option(verb, "--ways", ways_, experiment::curve_ways(),
               "How the documents of a share are chosen");
-  path_option(verb, "--lightgbm", lightgbm_,
+  path_option(verb, "--lightgbm PATH", lightgbm_,
               "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
-              "installed one has it")
-      ->type_name("PATH");
+              "installed one has it");
 }
 
 void curve_arguments::expect_none() const {

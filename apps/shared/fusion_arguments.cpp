@@ -21,10 +21,9 @@ void fusion_arguments::add_to(CLI::App& verb, std::string const& method_option,
               "What scores of a query become first, for methods by scores");
   number_option(verb, "--rrf-k", chosen.rrf_k, "rrf: a document at rank r gets 1 / (k + r)",
                 {0, 1e9});
-  number_option(verb, "--run-weights", chosen.weights,
+  number_option(verb, "--run-weights X,...", chosen.weights,
                 "What the scores of each run are multiplied with; default: 1", {0, 1e9})
-      ->delimiter(',')
-      ->type_name("X,...");
+      ->delimiter(',');
 }
 
 knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {

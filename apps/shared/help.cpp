@@ -114,12 +114,6 @@ std::string roff(std::string_view text) {
   return safe.starts_with('.') || safe.starts_with('\'') ? "\\&" + safe : safe;
 }
 
-std::string page_name(CLI::App const& app) {
-  std::string name = full_name(app);
-  std::ranges::replace(name, ' ', '-');
-  return name;
-}
-
 }  // namespace
 
 std::vector<option_group> option_groups(CLI::App const& app) {
@@ -198,6 +192,12 @@ std::string help_text(CLI::App const& app, std::size_t width) {
         text += fmt::format("    {}\n", part);
   }
   return text;
+}
+
+std::string page_name(CLI::App const& app) {
+  std::string name = full_name(app);
+  std::ranges::replace(name, ' ', '-');
+  return name;
 }
 
 std::string manual_page(CLI::App const& app, std::string_view version) {

@@ -44,7 +44,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 /// The help of the program or of a verb, in lines of at most `width` characters where words allow.
 std::string help_text(CLI::App const& app, std::size_t width);
 
-/// The same as a manual page of section 1. `version`: of the program.
+/// `rulerank-search-text`.
+std::string page_name(CLI::App const& app);
+
+/// The help of `help_text` as a manual page of section 1. `version`: of the program.
 std::string manual_page(CLI::App const& app, std::string_view version);
 
 /// Gives CLI11 the help of `help_text`.

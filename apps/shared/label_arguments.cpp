@@ -18,22 +18,19 @@ constexpr std::string_view oracle_file_prefix = "file:";
 void label_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Labels");
   offer_words(verb,
-              verb.add_option("--oracle", oracle,
-                              "Who gives a chosen document's label; file: the input does; ask: a "
-                              "person at the terminal; file:P: a table of labels"),
-              {"file", "ask", "file:"})
-      ->type_name("file|ask|file:P");
+              value_option(verb, "--oracle file|ask|file:P", oracle,
+                           "Who gives a chosen document's label; file: the input does; ask: a "
+                           "person at the terminal; file:P: a table of labels"),
+              {"file", "ask", "file:"});
   path_option(
-      verb, "--pending", pending,
+      verb, "--pending OUT.csv|tsv", pending,
       "Write the documents that want labels to this table (.csv: between commas, else tabs), and "
-      "end with exit code 5")
-      ->type_name("OUT.csv|tsv");
+      "end with exit code 5");
   number_option(verb, "--batch", batch,
                 "Documents in --pending: the next ones, partly guessed; 0: "
                 "those that are chosen whatever the labels are");
-  path_option(verb, "--resume", resume,
-              "Keep every answer in this file, and go on where it ends; ask needs it")
-      ->type_name("STATE");
+  path_option(verb, "--resume STATE", resume,
+              "Keep every answer in this file, and go on where it ends; ask needs it");
   view.add_to(verb);
 }
 

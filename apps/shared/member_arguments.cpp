@@ -55,22 +55,20 @@ void member_arguments::add_to(CLI::App& verb) {
   l2r::scorecard_options const card;
   std::vector<std::string> words = words_in(l2r::member_kind_names());
   words.emplace_back(recommended_members);
-  list_option(verb, "--members", members, words,
+  list_option(verb, "--members KIND,...", members, words,
               "Kinds of rankers, whose standardized scores are averaged: rules, "
               "scorecard (points an item), linear (weights of raw features); or "
-              "recommended: what is best for labels like these, and why")
-      ->type_name("KIND,...");
+              "recommended: what is best for labels like these, and why");
   word_option(verb, "--loss", loss, {"pair", "list", "point"},
               "scorecard: by pairs of documents, by whole lists, or least squares")
       ->default_str(std::string(l2r::name_of(card.loss)));
   expect_read(verb,
-              verb.add_option("--points-penalty", points_penalty,
-                              "scorecard: L, L times the sum of squared points is added to the "
-                              "loss; cross-fit: L and M are chosen by folds of the training "
-                              "queries"),
+              value_option(verb, "--points-penalty L|cross-fit", points_penalty,
+                           "scorecard: L, L times the sum of squared points is added to the "
+                           "loss; cross-fit: L and M are chosen by folds of the training "
+                           "queries"),
               [](std::string const& word) { points_penalty_from(word); },
               {std::string(cross_fitted)})
-      ->type_name("L|cross-fit")
       ->default_str(fmt::format("{}", card.points_penalty));
   number_option(
       verb, "--smoothness", smoothness,
@@ -78,11 +76,10 @@ void member_arguments::add_to(CLI::App& verb) {
       {0, 1e4})
       ->default_str(fmt::format("{}", card.smoothness));
   expect_read(verb,
-              verb.add_option("--strength", strength,
-                              "linear: of the ridge, a number, or cross-fit: chosen by folds of "
-                              "the training queries"),
+              value_option(verb, "--strength X|cross-fit", strength,
+                           "linear: of the ridge, a number, or cross-fit: chosen by folds of "
+                           "the training queries"),
               [](std::string const& word) { strength_from(word); }, {std::string(cross_fitted)})
-      ->type_name("X|cross-fit")
       ->default_str(fmt::format("{}", l2r::linear_options{}.strength));
 }
 

@@ -43,9 +43,8 @@ void add_input(CLI::App& verb, mine_arguments& given) {
               "One transaction a line; - is standard input");
   word_option(verb, "--form", given.form, {"fimi", "baskets"},
               "What a line of it is: integers (fimi) or names of items (baskets)");
-  verb.add_option("--separator", given.separator,
-                  "Character between the names of a basket; without it blanks")
-      ->type_name("C");
+  value_option(verb, "--separator C", given.separator,
+               "Character between the names of a basket; without it blanks");
   path_option(verb, "--train", given.train,
               "SVMlight or LETOR file instead: a document's items are its features' bins; with "
               "--rules its label is the consequent");
@@ -60,17 +59,15 @@ void add_rules(CLI::App& verb, mine_arguments& given) {
   path_option(verb, "--appear", given.appear,
               "Where items may stand: antecedent, consequent, both or neither for all others, "
               "then lines of an item and where");
-  number_option(verb, "--max-p", given.max_p,
+  number_option(verb, "--max-p P", given.max_p,
                 "Largest p value of the chi-square after Holm's correction over all strong rules",
-                {0.0, 1.0})
-      ->type_name("P");
-  list_option(verb, "--measures", given.measures,
+                {0.0, 1.0});
+  list_option(verb, "--measures A,B,...", given.measures,
               {"lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "kulczynski",
                "chi_square", "p", "p_holm"},
               "More measures on each line: lift, leverage, conviction, zhang, "
               "jaccard, certainty, kulczynski, chi_square, p, p_holm; JSON has "
-              "them all")
-      ->type_name("A,B,...");
+              "them all");
 }
 
 }  // namespace
@@ -82,12 +79,9 @@ mine_request mine_arguments::request() const {
   if (given.min_support.empty())
     throw usage_error("--min-support is required, a count of transactions or a share of them");
   mine_request wanted;
-  wanted.bound =
-      read_for("--min-support", [&] { return rules::support_bound_from(given.min_support); });
-  wanted.min_confidence =
-      read_for("--min-confidence", [&] { return rules::share_from(given.min_confidence); });
-  wanted.mining.engine =
-      read_for("--engine", [&] { return rules::mining_engine_from(given.engine); });
+  wanted.bound = read_for("--min-support", rules::support_bound_from, given.min_support);
+  wanted.min_confidence = read_for("--min-confidence", rules::share_from, given.min_confidence);
+  wanted.mining.engine = read_for("--engine", rules::mining_engine_from, given.engine);
   wanted.mining.kind = rules::itemset_kind_from(given.kind);
   wanted.mining.min_size = given.rules ? 1 : given.min_size;
   wanted.mining.max_size = given.max_size;
@@ -97,10 +91,7 @@ mine_request mine_arguments::request() const {
   wanted.writing.format = rules::mining_format_from(given.format);
   wanted.writing.percent = wanted.bound.percent;
   if (!given.measures.empty()) wanted.writing.measures = split_list(given.measures);
-  read_for("--measures", [&] {
-    rules::check_measures(wanted.writing.measures);
-    return 0;
-  });
+  read_for("--measures", rules::check_measures, wanted.writing.measures);
   if (!given.separator.empty())
     wanted.separator = given.separator == "\\t" ? '\t' : given.separator.front();
   if (!given.train.empty()) given.discretizer.options();
@@ -109,9 +100,8 @@ mine_request mine_arguments::request() const {
 
 void mine_arguments::add_to(CLI::App& verb) {
   add_input(verb, *this);
-  verb.add_option("--min-support", min_support,
-                  "Fewest transactions, as a count or in percent of all")
-      ->type_name("N|P%");
+  value_option(verb, "--min-support N|P%", min_support,
+               "Fewest transactions, as a count or in percent of all");
   number_option(verb, "--min-size", min_size, "Fewest items");
   number_option(verb, "--max-size", max_size, "Most items; 0: any number");
   word_option(verb, "--kind", kind, {"all", "closed", "maximal"}, "Which frequent itemsets");

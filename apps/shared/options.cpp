@@ -15,10 +15,13 @@
 
 namespace rulerank::apps {
 
-namespace {
+std::string shown_words(std::vector<std::string> const& words) {
+  constexpr std::size_t longest_words = 36;
+  std::string const joined = fmt::format("{}", fmt::join(words, "|"));
+  return joined.size() <= longest_words ? joined : "";
+}
 
-/// The longest list of words that stands in place of an option's value in its help.
-constexpr std::size_t longest_words = 36;
+namespace {
 
 verb_app& app_of(CLI::App& verb) {
   return dynamic_cast<verb_app&>(verb);
@@ -42,9 +45,10 @@ std::vector<std::string> names_of_options(CLI::App const& app) {
 
 void add_common_options(CLI::App& verb, run_options& run) {
   help_group const group(verb, "Common options");
-  auto* const device = verb.add_option("--device", run.device, "Where it runs; cuda: all GPUs")
-                           ->type_name("auto|cpu|cuda|cuda:0,1,...");
-  offer_words(verb, device, {"auto", "cpu", "cuda", "cuda:0"});
+  offer_words(verb,
+              value_option(verb, "--device auto|cpu|cuda|cuda:0,1,...", run.device,
+                           "Where it runs; cuda: all GPUs"),
+              {"auto", "cpu", "cuda", "cuda:0"});
   number_option(verb, "--threads", run.threads, "CPU threads; 0: all there are", {0, 4096});
   number_option(verb, "--seed", run.seed, "Seed of whatever is drawn at random");
   verb.add_flag("--quiet", run.quiet, "Neither progress nor messages");
@@ -195,8 +199,6 @@ CLI::Option* offer_words(CLI::App& verb, CLI::Option* option, std::vector<std::s
 
 CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
                           bool list) {
-  std::string const joined = fmt::format("{}", fmt::join(words, "|"));
-  if (!list && joined.size() <= longest_words) option->type_name(joined);
   auto const read = [words](std::string const& word) {
     if (std::ranges::find(words, word) == words.end())
       throw unknown_name("found", word, list_of_names(words, name_list::alternatives));
@@ -221,7 +223,7 @@ CLI::Option* expect_read(CLI::App& verb, CLI::Option* option,
   return option->check(each);
 }
 
-CLI::Option* size_option(CLI::App& verb, std::string name, std::uint64_t& bytes,
+CLI::Option* size_option(CLI::App& verb, std::string const& name, std::uint64_t& bytes,
                          std::string description) {
   CLI::Validator const plain(
       [](std::string& text) {
@@ -234,18 +236,17 @@ CLI::Option* size_option(CLI::App& verb, std::string name, std::uint64_t& bytes,
       },
       "");
   CLI::Validator const units = CLI::AsSizeValue(false).description("");
-  return verb.add_option(std::move(name), bytes, std::move(description))
+  return verb.add_option(name, bytes, std::move(description))
       ->transform(units)
       ->transform(plain)  // the last one added runs first
       ->type_name("SIZE");
 }
 
-CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
+CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read) {
   description += fmt::format("{}{}", description.empty() ? "" : ": ", fmt::join(engines, ", "));
-  auto* const option =
-      verb.add_option(std::move(name), engine, std::move(description))->type_name("NAME");
+  auto* const option = verb.add_option(name, engine, std::move(description))->type_name("NAME");
   return expect_read(verb, option, std::move(read), engines);
 }
 

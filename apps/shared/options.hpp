@@ -6,6 +6,8 @@
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -98,15 +100,27 @@ void expect_known_words(CLI::App const& program);
 /// What a parsed line has wrong, in words of the program.
 std::string words_of(CLI::ParseError const& wrong);
 
+/// An option: `--name`, or `--name VALUE` with what its value is called in the help, which else is
+/// `otherwise` unless that is empty.
+template <class Value>
+CLI::Option* value_option(CLI::App& verb, std::string const& name, Value& value,
+                          std::string description, std::string const& otherwise = {}) {
+  std::size_t const end = std::min(name.find(' '), name.size());
+  auto* const option = verb.add_option(name.substr(0, end), value, std::move(description));
+  std::string const called = end < name.size() ? name.substr(end + 1) : otherwise;
+  return called.empty() ? option : option->type_name(called);
+}
+
 /// Lets a completion offer files and folders for an option, and refuses an empty name.
 CLI::Option* expect_path(CLI::App& verb, CLI::Option* option);
 
 /// An option that names one or more files or folders: an empty name is wrong usage.
 template <class Paths>
-CLI::Option* path_option(CLI::App& verb, std::string name, Paths& paths, std::string description) {
-  auto* const option = verb.add_option(std::move(name), paths, std::move(description));
+CLI::Option* path_option(CLI::App& verb, std::string const& name, Paths& paths,
+                         std::string description) {
+  auto* const option = value_option(verb, name, paths, std::move(description), "FILE");
   if constexpr (!std::is_same_v<Paths, std::string>) option->default_str("");
-  return expect_path(verb, option->type_name("FILE"));
+  return expect_path(verb, option);
 }
 
 /// Throws `usage_error` for the first of these options that the line gives; {} in `message` is its
@@ -125,6 +139,9 @@ CLI::Option* offer_words(CLI::App& verb, CLI::Option* option, std::vector<std::s
 CLI::Option* expect_words(CLI::App& verb, CLI::Option* option, std::vector<std::string> words,
                           bool list = false);
 
+/// The words as the help shows them in place of an option's value; empty where they are too long.
+std::string shown_words(std::vector<std::string> const& words);
+
 /// The words of a range of strings, or the names of its entries.
 template <class Range>
 std::vector<std::string> words_in(Range const& range) {
@@ -142,19 +159,19 @@ std::vector<std::string> words_in(Range const& range) {
 /// An option with one of these words as its value. `Value` is a string, or an optional one;
 /// `Words` a range of strings, or of entries with names.
 template <class Value, class Words = std::initializer_list<char const*>>
-CLI::Option* word_option(CLI::App& verb, std::string name, Value& value, Words const& words,
+CLI::Option* word_option(CLI::App& verb, std::string const& name, Value& value, Words const& words,
                          std::string description) {
-  return expect_words(verb, verb.add_option(std::move(name), value, std::move(description)),
-                      words_in(words));
+  std::vector<std::string> known = words_in(words);
+  auto* const option = value_option(verb, name, value, std::move(description), shown_words(known));
+  return expect_words(verb, option, std::move(known));
 }
 
 /// The same of several words, separated by commas.
 template <class Value, class Words = std::initializer_list<char const*>>
-CLI::Option* list_option(CLI::App& verb, std::string name, Value& value, Words const& words,
+CLI::Option* list_option(CLI::App& verb, std::string const& name, Value& value, Words const& words,
                          std::string description) {
-  return expect_words(verb, verb.add_option(std::move(name), value, std::move(description)),
-                      words_in(words), true)
-      ->type_name("A,...");
+  return expect_words(verb, value_option(verb, name, value, std::move(description), "A,..."),
+                      words_in(words), true);
 }
 
 /// A word that the library reads: `read` throws `usage_error` for a wrong one, and `words` are for
@@ -179,7 +196,8 @@ struct number_of<std::vector<Value>> {
 /// An option whose value is a number (numbers.hpp). `Value`: a number, an optional one, or a vector
 /// of them.
 template <class Value>
-CLI::Option* number_option(CLI::App& verb, std::string name, Value& value, std::string description,
+CLI::Option* number_option(CLI::App& verb, std::string const& name, Value& value,
+                           std::string description,
                            number_range<typename number_of<Value>::type> within = {}) {
   using number = typename number_of<Value>::type;
   CLI::Validator const in_range(
@@ -187,24 +205,25 @@ CLI::Option* number_option(CLI::App& verb, std::string name, Value& value, std::
         return read_number<number>(word, within) ? std::string() : no_number<number>(word, within);
       },
       "");
-  auto* const option = verb.add_option(std::move(name), value, std::move(description));
-  option->check(in_range)->type_name(std::is_integral_v<number> ? "N" : "X");
+  auto* const option = value_option(verb, name, value, std::move(description),
+                                    std::is_integral_v<number> ? "N" : "X");
+  option->check(in_range);
   if constexpr (!std::is_same_v<Value, number>) option->default_str("");
   return option;
 }
 
-/// What `read` gives; its `usage_error` names the option.
-template <class Read>
-auto read_for(std::string_view option, Read&& read) {
+/// What `read` makes of an option's value; its `usage_error` names the option.
+template <class Read, class Value>
+auto read_for(std::string_view option, Read const& read, Value const& value) {
   try {
-    return read();
+    return read(value);
   } catch (usage_error const& e) {
     throw usage_error(fmt::format("{}: {}", option, e.what()));
   }
 }
 
 /// An option whose value is a size in bytes, such as 512MB.
-CLI::Option* size_option(CLI::App& verb, std::string name, std::uint64_t& bytes,
+CLI::Option* size_option(CLI::App& verb, std::string const& name, std::uint64_t& bytes,
                          std::string description);
 
 constexpr runs_on either(runs_on a, runs_on b) {
@@ -224,16 +243,16 @@ runs_on places_of(Engines const& engines, Engine asked) {
 
 /// An option that chooses one of a module's engines; `verb` was made by `add_verb`. The help names
 /// the engines, behind `description`.
-CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
+CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read);
 template <class Engines>
-CLI::Option* engine_option(CLI::App& verb, std::string name, std::string& engine,
+CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            Engines const& engines, std::string description = {}) {
   using which = std::remove_cvref_t<decltype(std::begin(engines)->which)>;
   std::vector<std::string> names = words_in(engines);
   names.insert(names.begin(), "auto");
-  return engine_option(verb, std::move(name), engine, std::move(description), names,
+  return engine_option(verb, name, engine, std::move(description), names,
                        [engines](std::string const& word) { engine_named<which>(engines, word); });
 }
 

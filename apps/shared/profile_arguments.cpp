@@ -7,10 +7,9 @@ namespace rulerank::apps {
 namespace {
 
 CLI::Option* add_profile(CLI::App& verb, auto& name) {
-  return word_option(verb, "--profile", name, eval::profile_names(),
+  return word_option(verb, "--profile NAME", name, eval::profile_names(),
                      "Conventions of the measures: " +
-                         list_of_names(eval::profile_names(), name_list::alternatives))
-      ->type_name("NAME");
+                         list_of_names(eval::profile_names(), name_list::alternatives));
 }
 
 }  // namespace
@@ -23,9 +22,9 @@ CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name) {
   return add_profile<>(verb, name)->default_str("letor, with --qrels trec");
 }
 
-CLI::Option* measures_option(CLI::App& verb, std::string name, std::string& measures,
+CLI::Option* measures_option(CLI::App& verb, std::string const& name, std::string& measures,
                              std::string description) {
-  auto* const option = verb.add_option(std::move(name), measures, std::move(description));
+  auto* const option = value_option(verb, name, measures, std::move(description));
   auto const read = [](std::string const& word) { eval::parse_measures(word); };
   return expect_read(verb, option, read, words_in(eval::measure_kinds()), true);
 }

@@ -17,7 +17,7 @@ CLI::Option* add_profile(CLI::App& verb, std::string& name);
 CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name);
 
 /// An option whose value is a list of measures.
-CLI::Option* measures_option(CLI::App& verb, std::string name, std::string& measures,
+CLI::Option* measures_option(CLI::App& verb, std::string const& name, std::string& measures,
                              std::string description);
 
 /// The conventions of the measures: --profile, and the options that override its parts.

@@ -45,13 +45,11 @@ void write_lines_of_parts(process_group const& ranks, reduction_pool const& pool
 }  // namespace
 
 void reduction_arguments::add_sampling_to(CLI::App& verb) {
-  path_option(verb, "--ids", ids,
-              "TSV of every choice: line (0-based), docid, partition, iteration, rules")
-      ->type_name("I.tsv");
+  path_option(verb, "--ids I.tsv", ids,
+              "TSV of every choice: line (0-based), docid, partition, iteration, rules");
   renamed_option(
       verb, "--model",
-      path_option(verb, "--discretizer-out", model, "Save the cuts for rank --discretizer")
-          ->type_name("M.json"));
+      path_option(verb, "--discretizer-out M.json", model, "Save the cuts for rank --discretizer"));
   sampler.add_to(verb);
   help_group const group(verb, "Sampling");
   verb.add_flag("--whole-queries", whole_queries,

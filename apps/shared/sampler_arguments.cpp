@@ -21,15 +21,13 @@ constexpr std::string_view order_file_prefix = "file:";
 void sampler_arguments::add_partitioning_to(CLI::App& verb) {
   help_group const group(verb, "Sampling");
   offer_words(verb,
-              verb.add_option("--partitions", partitions,
-                              "Partitions of the features; auto: one for every 12 with items"),
-              {"auto"})
-      ->type_name("auto|Q");
+              value_option(verb, "--partitions auto|Q", partitions,
+                           "Partitions of the features; auto: one for every 12 with items"),
+              {"auto"});
   offer_words(verb,
-              verb.add_option("--feature-order", feature_order,
-                              "Order in which features are dealt into partitions"),
-              {"chi2", "label", "none", "file:"})
-      ->type_name("chi2|label|none|file:P");
+              value_option(verb, "--feature-order chi2|label|none|file:P", feature_order,
+                           "Order in which features are dealt into partitions"),
+              {"chi2", "label", "none", "file:"});
 }
 
 void sampler_arguments::add_to(CLI::App& verb) {

@@ -11,9 +11,8 @@ namespace rulerank::apps {
 
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
-  path_option(verb, "--settings", file,
-              "Settings that tune found, for all that is not given here: discretizer, score")
-      ->type_name("S.json");
+  path_option(verb, "--settings S.json", file,
+              "Settings that tune found, for all that is not given here: discretizer, score");
   if (CLI::Option* const members = verb.get_option_no_throw("--members"))
     verb.get_option("--settings")->excludes(members);
 }

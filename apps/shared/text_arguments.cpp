@@ -68,11 +68,9 @@ void text_arguments::add_index_to(CLI::App& verb) {
   word_option(verb, "--tf", tf, {"raw", "log", "binary"},
               "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw");
   smart_option =
-      verb.add_option(
-              "--weighting", smart,
-              "Instead of these two and --metric, SMART's letters for documents.queries: tf "
-              "n, l or b; idf n or t; norm n or c")
-          ->type_name("XXX.XXX");
+      value_option(verb, "--weighting XXX.XXX", smart,
+                   "Instead of these two and --metric, SMART's letters for documents.queries: tf "
+                   "n, l or b; idf n or t; norm n or c");
   if (!weights.empty()) smart_option->default_str("");
   number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more");
   number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters");
@@ -88,7 +86,7 @@ knn::text_index_options text_arguments::options(session& owner) const {
     chosen.metric = chosen.weighting.how == knn::weighting::bm25 ? knn::similarity::inner_product
                                                                  : knn::similarity::cosine;
   } else {
-    auto const both = read_for("--weighting", [&] { return knn::smart_weighting_from(smart); });
+    auto const both = read_for("--weighting", knn::smart_weighting_from, smart);
     chosen.weighting = both.weights;
     chosen.weighting.k1 = index.weighting.k1;
     chosen.weighting.b = index.weighting.b;
@@ -103,10 +101,10 @@ knn::text_index_options text_arguments::options(session& owner) const {
 knn::weighting_options text_arguments::weighting_from_names(bool of_vectors) const {
   knn::weighting_options how{.k1 = index.weighting.k1, .b = index.weighting.b};
   if (!weights.empty())
-    how.how = read_for("--weights", [&] { return knn::weighting_from(weights); });
+    how.how = read_for("--weights", knn::weighting_from, weights);
   else if (of_vectors)
     how.how = knn::weighting::none;
-  if (!tf.empty()) how.tf = read_for("--tf", [&] { return knn::term_frequency_from(tf); });
+  if (!tf.empty()) how.tf = read_for("--tf", knn::term_frequency_from, tf);
   return how;
 }
 

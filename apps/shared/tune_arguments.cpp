@@ -16,12 +16,18 @@ namespace {
 
 constexpr char const* tuning_group = "Tuning";
 
+/// What `read` makes of each word.
+template <class Read>
+auto values_from(std::string const& list, Read const& read) {
+  std::vector<decltype(read(list))> values;
+  for (std::string const& word : split_list(list)) values.push_back(read(word));
+  return values;
+}
+
 template <class Value>
 std::vector<Value> numbers_from(std::string_view option, std::string const& list) {
-  std::vector<Value> values;
-  for (std::string const& word : split_list(list))
-    values.push_back(number_from<Value>(option, word));
-  return values;
+  return values_from(list,
+                     [&](std::string const& word) { return number_from<Value>(option, word); });
 }
 
 }  // namespace
@@ -29,25 +35,24 @@ std::vector<Value> numbers_from(std::string_view option, std::string const& list
 void tune_arguments::add_to(CLI::App& verb, searched what) {
   verb_ = &verb;
   help_group const group(verb, tuning_group);
-  auto const add_list = [&](char const* name, std::string& list, char const* says) {
-    return verb.add_option(name, list, says)->type_name("A,...");
-  };
   list_option(verb, "--try-method", methods, {"tube", "width", "frequency"},
               "Ways to cut features into bins: tube, width, frequency");
-  add_list("--try-bins", bins, "Bins a feature at most, 2 to 250, or cv: by cross-validation");
-  add_list("--try-rule-size", rule_sizes, "Largest rules, the consequent counted");
-  add_list("--try-min-support", min_supports, "Training documents that a rule holds in at least");
-  add_list("--try-min-confidence", min_confidences, "Least confidences of a rule");
-  add_list("--try-support-weight", support_weights, "W: an itemset weighs n^W");
-  add_list("--try-smoothing", smoothings, "A: confidence (n_r + A prior_r) / (n + A)");
-  add_list("--try-feature-share", feature_shares,
-           "Rules of these shares of the features, those that predict the label best");
+  value_option(verb, "--try-bins A,...", bins,
+               "Bins a feature at most, 2 to 250, or cv: by cross-validation");
+  value_option(verb, "--try-rule-size A,...", rule_sizes, "Largest rules, the consequent counted");
+  value_option(verb, "--try-min-support A,...", min_supports,
+               "Training documents that a rule holds in at least");
+  value_option(verb, "--try-min-confidence A,...", min_confidences, "Least confidences of a rule");
+  value_option(verb, "--try-support-weight A,...", support_weights, "W: an itemset weighs n^W");
+  value_option(verb, "--try-smoothing A,...", smoothings,
+               "A: confidence (n_r + A prior_r) / (n + A)");
+  value_option(verb, "--try-feature-share A,...", feature_shares,
+               "Rules of these shares of the features, those that predict the label best");
   if (what == searched::everything) add_kinds_to(verb);
-  number_option(verb, "--cross-fit", cross_fit,
+  number_option(verb, "--cross-fit K", cross_fit,
                 "Judge by the training queries too, dealt into K folds, each ranked by the rules "
                 "of the others; 0: by the validation queries alone",
-                {0, 1000})
-      ->type_name("K");
+                {0, 1000});
   number_option(verb, "--combine", members,
                 "How many of the best rank together: by the mean of their scores, "
                 "each standardized within the query",
@@ -55,20 +60,15 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
   word_option(verb, "--search", search, {"grid", "halving"},
               "grid: every candidate on all queries; halving: on a share of them, "
               "the best again on more");
-  number_option(verb, "--rungs", rungs, "Of halving; the last one has all queries", {1, 20})
-      ->type_name("K");
+  number_option(verb, "--rungs K", rungs, "Of halving; the last one has all queries", {1, 20});
   number_option(verb, "--keep", keep,
                 "Of halving: one candidate in N goes on, on N times the queries", {2, 1000});
-  verb.add_option("--budget", budget,
-                  "Trials at most, such as 200, or seconds, such as 60s; what "
-                  "is compared with in the end comes on top")
-      ->type_name("N|Ns|none");
+  value_option(verb, "--budget N|Ns|none", budget,
+               "Trials at most, such as 200, or seconds, such as 60s; what "
+               "is compared with in the end comes on top");
 }
 
 void tune_arguments::add_kinds_to(CLI::App& verb) {
-  auto const add_list = [&](char const* name, std::string& list, char const* what) {
-    return verb.add_option(name, list, what)->type_name("A,...");
-  };
   list_option(verb, "--kinds", kinds, {"rules", "scorecard", "linear"},
               "Kinds of members to choose from: rules, scorecard, linear");
   list_option(verb, "--try-norm", norms, {"none", "query-minmax", "query-zscore"},
@@ -77,13 +77,13 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
               "changes nothing where features are normalized already");
   list_option(verb, "--try-loss", losses, {"pair", "list", "point"},
               "Of scorecards: pair, list, point");
-  add_list("--try-points-penalty", points_penalties, "Of scorecards: L");
-  add_list("--try-smoothness", smoothnesses, "Of scorecards: M");
+  value_option(verb, "--try-points-penalty A,...", points_penalties, "Of scorecards: L");
+  value_option(verb, "--try-smoothness A,...", smoothnesses, "Of scorecards: M");
   expect_read(
       verb,
-      add_list("--try-strength", strengths,
-               "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
-               "queries"),
+      value_option(verb, "--try-strength A,...", strengths,
+                   "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
+                   "queries"),
       [](std::string const& word) { strength_from(word); }, {"cross-fit"}, true);
 }
 
@@ -113,16 +113,13 @@ void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const 
 
 tuning::space tune_arguments::space() const {
   tuning::space s;
-  s.methods.clear();
-  for (std::string const& word : split_list(methods))
-    s.methods.push_back(datasets::binning_from(word));
-  s.bins.clear();
-  for (std::string const& word : split_list(bins))
-    s.bins.push_back(word == "cv" ? 0 : number_from<int>("--try-bins", word));
+  s.methods = values_from(methods, datasets::binning_from);
+  s.bins = values_from(bins, [](std::string const& word) {
+    return word == "cv" ? 0 : number_from<int>("--try-bins", word);
+  });
   for (std::string const& word : split_list(bins))
     if (word == "0") throw usage_error("--try-bins: found '0', expected 2 to 250 or cv");
-  for (std::string const& word : norms.empty() ? std::vector<std::string>() : split_list(norms))
-    s.norms.push_back(datasets::normalization_from(word));
+  if (!norms.empty()) s.norms = values_from(norms, datasets::normalization_from);
   s.rule_sizes = numbers_from<std::uint32_t>("--try-rule-size", rule_sizes);
   s.min_supports = numbers_from<std::uint32_t>("--try-min-support", min_supports);
   s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);
@@ -131,12 +128,10 @@ tuning::space tune_arguments::space() const {
   s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
   s.kinds = split_list(kinds);
   expect_use(s.kinds);
-  s.losses.clear();
-  for (std::string const& word : split_list(losses)) s.losses.push_back(l2r::card_loss_from(word));
+  s.losses = values_from(losses, l2r::card_loss_from);
   s.points_penalties = numbers_from<double>("--try-points-penalty", points_penalties);
   s.smoothnesses = numbers_from<double>("--try-smoothness", smoothnesses);
-  s.strengths.clear();
-  for (std::string const& word : split_list(strengths)) s.strengths.push_back(strength_from(word));
+  s.strengths = values_from(strengths, strength_from);
   tuning::candidates_of(s);
   return s;
 }

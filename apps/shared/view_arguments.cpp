@@ -14,10 +14,9 @@ namespace rulerank::apps {
 
 void view_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "What labellers see");
-  path_option(verb, "--show", show, "The documents' texts, a collection as `search text` reads it")
-      ->type_name("DOCS");
-  path_option(verb, "--topics", topics, "The queries' texts, whose ids are the qids")
-      ->type_name("TOPICS");
+  path_option(verb, "--show DOCS", show,
+              "The documents' texts, a collection as `search text` reads it");
+  path_option(verb, "--topics TOPICS", topics, "The queries' texts, whose ids are the qids");
   word_option(verb, "--show-format", format, text_formats(false), "Form of --show");
   verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too");
   // CLI11 would count into an optional bool, and so set it where the flag is not given.
@@ -29,8 +28,7 @@ void view_arguments::add_to(CLI::App& verb) {
                 "Show texts though they are not those that the pool was made of");
   std::vector<std::string> stemmers = knn::stemmers();
   stemmers.insert(stemmers.begin(), "none");
-  word_option(verb, "--stemmer", stemmer, stemmers, "Which words are marked as the query's")
-      ->type_name("NAME");
+  word_option(verb, "--stemmer NAME", stemmer, stemmers, "Which words are marked as the query's");
   path_option(verb, "--names", names, "Lines of a feature's number and its name");
   number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000});
   number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown");

@@ -147,14 +147,12 @@ void add_discretize(CLI::App& program, session& owner) {
   auto* const train = path_option(verb, "--train", a.train,
                                   "File that the cuts are fitted on (SVMlight, CSV or TSV)");
   path_option(verb, "--apply", a.apply, "More files to write with the same cuts");
-  path_option(verb, "--out-dir", a.out_dir,
+  path_option(verb, "--out-dir D", a.out_dir,
               "Folder for the files, each under its own name; made where missing")
-      ->type_name("D")
       ->required();
   renamed_option(verb, "--model",
-                 path_option(verb, "--discretizer-out", a.model,
-                             "Where the cut points go; without it D/discretizer.json")
-                     ->type_name("M.json"));
+                 path_option(verb, "--discretizer-out M.json", a.model,
+                             "Where the cut points go; without it D/discretizer.json"));
   a.discretizer.add_to(verb);
   a.reading.add_to(verb);
   verb.get_option("--discretizer")->excludes(train);

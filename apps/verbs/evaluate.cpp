@@ -382,27 +382,23 @@ void run_evaluate(session& owner, evaluate_options const& o) {
 
 void add_inputs(CLI::App& verb, evaluate_options& o) {
   help_group const inputs(verb, "Inputs");
-  path_option(verb, "--test", o.tests, "Files with labels (SVMlight, CSV, TSV); several are folds")
-      ->type_name("T");
-  path_option(verb, "--folds", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...")
-      ->type_name("DIR");
-  path_option(verb, "--scores", o.scores,
+  path_option(verb, "--test T", o.tests,
+              "Files with labels (SVMlight, CSV, TSV); several are folds");
+  path_option(verb, "--folds DIR", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...");
+  path_option(verb, "--scores S", o.scores,
               "Systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with --folds\n"
-              "[NAME=]DIR that holds Fold1.score, ...")
-      ->type_name("S");
-  verb.add_option("--feature", o.features,
-                  "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first")
-      ->type_name("F");
+              "[NAME=]DIR that holds Fold1.score, ...");
+  value_option(verb, "--feature F", o.features,
+               "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first");
   verb.add_flag("--descending", o.descending, "Highest value first, the default");
   verb.add_flag("--ascending", o.ascending, "Lowest value first");
-  path_option(verb, "--qrels", o.qrels, "TREC judgments")->type_name("Q");
-  path_option(verb, "--run", o.runs, "Systems: TREC runs, [NAME=]FILE")->type_name("R");
+  path_option(verb, "--qrels Q", o.qrels, "TREC judgments");
+  path_option(verb, "--run R", o.runs, "Systems: TREC runs, [NAME=]FILE");
 }
 
 void add_measures(CLI::App& verb, evaluate_options& o) {
   help_group const judging(verb, "Measures");
-  measures_option(verb, "--metrics", o.metrics, "Names, with cut-offs @10 or @1-10")
-      ->type_name("M,...");
+  measures_option(verb, "--metrics M,...", o.metrics, "Names, with cut-offs @10 or @1-10");
   verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are");
   word_option(verb, "--average", o.average, {"folds", "queries"},
               "Over several folds: the mean of their means, or over all queries");
@@ -410,12 +406,10 @@ void add_measures(CLI::App& verb, evaluate_options& o) {
 
 void add_comparison(CLI::App& verb, evaluate_options& o) {
   help_group const comparing(verb, "Comparison");
-  list_option(verb, "--compare", o.compare, {"paired-t", "fisher"},
-              "paired-t, fisher or both, over all queries of all folds")
-      ->type_name("T,...");
-  verb.add_option("--reference", o.reference,
-                  "The system the others are compared with; default: the first")
-      ->type_name("NAME");
+  list_option(verb, "--compare T,...", o.compare, {"paired-t", "fisher"},
+              "paired-t, fisher or both, over all queries of all folds");
+  value_option(verb, "--reference NAME", o.reference,
+               "The system the others are compared with; default: the first");
   o.permutations_option = number_option(verb, "--permutations", o.permutations,
                                         "Of the randomization test, 100000 or more",
                                         {100'000, std::numeric_limits<std::uint64_t>::max() / 2});

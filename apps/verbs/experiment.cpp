@@ -60,12 +60,10 @@ void add_experiment(CLI::App& program, session& owner) {
       "  ranks OHSUMED/Fold*/test.txt by the rules of all training documents, of the chosen ones\n"
       "  and of as many drawn at random. Stopped and run again, it goes on where it was",
       run_experiment);
-  path_option(verb, "--folds", a.folds,
+  path_option(verb, "--folds DIR", a.folds,
               "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
-      ->type_name("DIR")
       ->required();
-  path_option(verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
-      ->type_name("D")
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
       ->required();
   add_cross_validation_to(verb, a);
   a.reading.add_to(verb);

@@ -145,16 +145,14 @@ void add_explain(CLI::App& program, session& owner) {
       explain);
   a.scorer.add_inputs_to(verb);
   path_option(verb, "--test", a.test, "Documents that were ranked")->required();
-  verb.add_option("--qid", a.qid, "The query")->type_name("Q")->required();
+  value_option(verb, "--qid Q", a.qid, "The query")->required();
   CLI::Option* const docid =
-      verb.add_option("--docid", a.document.docid,
-                      "Its document, by docid or QID-LINE; else the first of the ranking")
-          ->type_name("D");
+      value_option(verb, "--docid D", a.document.docid,
+                   "Its document, by docid or QID-LINE; else the first of the ranking");
   number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")->excludes(docid);
   CLI::Option* const against =
-      verb.add_option("--against", a.against.docid,
-                      "Another document: which rules put one above the other")
-          ->type_name("D");
+      value_option(verb, "--against D", a.against.docid,
+                   "Another document: which rules put one above the other");
   number_option(verb, "--against-rank", a.against.rank, "Another document, by rank from 1")
       ->excludes(against);
   number_option(verb, "--top", a.top, "Most rules listed each way, and items");

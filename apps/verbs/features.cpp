@@ -266,24 +266,20 @@ void add_features(CLI::App& program, session& owner) {
       "rulerank features --collection docs.jsonl --topics topics.tsv --out pool.txt\n"
       "  and then: rulerank reduce --train pool.txt --unlabelled -1 --oracle ask --out chosen.txt",
       features);
-  path_option(verb, "--collection", a.collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
-      ->type_name("FILE|FOLDER");
-  path_option(verb, "--topics", a.topics, "Topics, in a form of documents")
-      ->type_name("FILE|FOLDER");
+  path_option(verb, "--collection FILE|FOLDER", a.collection,
+              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder");
+  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents");
   path_option(verb, "--qrels", a.qrels, "TREC judgments, where there are any");
   CLI::Option* const run =
       path_option(verb, "--run", a.run,
                   "Candidates that another search found, a TREC run, instead of the search");
-  path_option(verb, "--out", a.out,
+  path_option(verb, "--out FILE|-", a.out,
               "Where the pairs go: SVMlight's lines with named features; delimited text where the "
               "name ends with .csv or .tsv")
-      ->type_name("FILE|-")
       ->required();
-  number_option(verb, "--unjudged", a.unjudged,
+  number_option(verb, "--unjudged V", a.unjudged,
                 "The label of pairs that nobody judged: a negative one, or 0 for not relevant",
-                {.most = 0})
-      ->type_name("V");
+                {.most = 0});
   path_option(verb, "--candidates-out", a.candidates_out,
               "Where the search's lists go, a TREC run");
   path_option(verb, "--pool", a.pool,
@@ -291,8 +287,8 @@ void add_features(CLI::App& program, session& owner) {
   path_option(
       verb, "--join", a.joins,
       "Own features of pairs: CSV, TSV or SVMlight with qid and docid; several may be given");
-  verb.add_option("--join-columns", a.columns, "Those of its columns that are taken; default: all")
-      ->type_name("NAME,...");
+  value_option(verb, "--join-columns NAME,...", a.columns,
+               "Those of its columns that are taken; default: all");
   path_option(verb, "--names-out", a.names_out,
               "Numbers and names of columns that were joined to features by number, for --names of "
               "explain and inspect");

@@ -40,9 +40,7 @@ void write_into(std::filesystem::path const& folder, std::string const& name,
 
 /// A page for the program and one for each of its verbs.
 void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
-  std::string name = full_name(app);
-  std::ranges::replace(name, ' ', '-');
-  write_into(folder, name + ".1", manual_page(app, version));
+  write_into(folder, page_name(app) + ".1", manual_page(app, version));
   for (CLI::App const* verb : shown_verbs(app)) write_manual(*verb, folder);
 }
 

@@ -118,22 +118,18 @@ void add_label(CLI::App& program, session& owner) {
       program, owner, "label", "Choose documents as reduce does, labelled by people in a browser",
       "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv", label);
   a.reading.unlabelled = datasets::unlabelled;
-  path_option(verb, "--pool", a.train,
+  path_option(verb, "--pool POOL", a.train,
               "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
-      ->type_name("POOL")
       ->required();
   path_option(verb, "--out", a.out,
               "The chosen lines with their labels; default: the pool's name and .labelled");
-  path_option(verb, "--resume", a.resume,
+  path_option(verb, "--resume STATE", a.resume,
               "Keep every answer in this file, and go on where it ends; default: the pool's name "
-              "and .answers")
-      ->type_name("STATE");
-  verb.add_option("--listen", a.listen, "Address and port of the page; port 0: any that is free")
-      ->type_name("ADDRESS:PORT");
-  verb.add_option(
-          "--host", a.hosts,
-          "Another name in browsers' addresses, with the port that they show; behind a proxy")
-      ->type_name("NAME[:PORT]")
+              "and .answers");
+  value_option(verb, "--listen ADDRESS:PORT", a.listen,
+               "Address and port of the page; port 0: any that is free");
+  value_option(verb, "--host NAME[:PORT]", a.hosts,
+               "Another name in browsers' addresses, with the port that they show; behind a proxy")
       ->default_str("");
   number_option(verb, "--answers", a.answers,
                 "Labellers that answer each document before its label counts", {1, 100});

@@ -324,24 +324,19 @@ void add_pipeline(CLI::App& program, session& owner) {
       "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
       pipeline);
   a.experiment.discretizer.norm = "query-minmax";
-  path_option(verb, "--collection", a.collection,
+  path_option(verb, "--collection FILE|FOLDER", a.collection,
               "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
-      ->type_name("FILE|FOLDER")
       ->required();
-  path_option(verb, "--topics", a.topics, "Topics, in a form of documents")
-      ->type_name("FILE|FOLDER")
-      ->required();
+  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents")->required();
   path_option(verb, "--qrels", a.qrels, "TREC judgments")->required();
-  path_option(verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
-      ->type_name("D")
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
       ->required();
   a.add_search_to(verb, "Documents of a topic that are ranked");
-  number_option(verb, "--fold-count", a.folds, "Folds, at least 3", {1, 1'000'000})->type_name("K");
-  number_option(verb, "--unjudged", a.unjudged,
+  number_option(verb, "--fold-count K", a.folds, "Folds, at least 3", {1, 1'000'000});
+  number_option(verb, "--unjudged V", a.unjudged,
                 "The label of pairs that nobody judged: 0, not relevant; or -1, apart from judged "
                 "ones: nothing learns from them, and the main table has judged@10",
-                {datasets::unlabelled, 0})
-      ->type_name("V");
+                {datasets::unlabelled, 0});
   a.add_features_to(verb);
   add_cross_validation_to(verb, a.experiment);
   runs_over_ranks(verb);

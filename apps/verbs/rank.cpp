@@ -270,10 +270,9 @@ void add_rank(CLI::App& program, session& owner) {
       rank);
   runs_over_ranks(verb);
   a.scorer.add_inputs_to(verb);
-  path_option(verb, "--test", a.tests,
+  path_option(verb, "--test FILE|-", a.tests,
               "Documents to rank; -: standard input, each query ranked at the blank line behind it "
               "or when the next one begins")
-      ->type_name("FILE|-")
       ->required();
   path_option(verb, "--out", a.outs,
               "One score a line, in input order; with several --test one file for each")

@@ -54,22 +54,19 @@ void add_report(CLI::App& program, session& owner) {
       "  result is what `experiment` wrote, curves what `experiment --systems` wrote",
       write_report);
   report::report_options& o = a.options;
-  path_option(verb, "folders", o.folders, "What experiment or pipeline wrote")->type_name("DIR");
+  path_option(verb, "folders DIR", o.folders, "What experiment or pipeline wrote");
   path_option(verb, "--out", a.out, "Where it goes; - is standard output");
   word_option(verb, "--format", a.format, {"html", "markdown", "latex"},
               "One page, or a text with figures in the folder OUT-figures beside it");
   word_option(verb, "--figures", a.figures, {"svg", "pdf"},
               "Of a text: SVG, or PDF beside it by rsvg-convert of Debian's librsvg2-bin");
-  verb.add_option("--title", o.title, "The title")->type_name("TEXT");
-  verb.add_option("--baseline", o.baseline,
-                  "The system that the others are compared with; else the first one")
-      ->type_name("NAME");
-  verb.add_option("--metric", o.metric,
-                  "Of wins, losses and learning curves; else NDCG@10, or the first one")
-      ->type_name("M");
-  path_option(verb, "--folds", o.folds,
-              "Fold*/test.txt, for documents and labels; else where the manifests say")
-      ->type_name("DIR");
+  verb.add_option("--title", o.title, "The title");
+  value_option(verb, "--baseline NAME", o.baseline,
+               "The system that the others are compared with; else the first one");
+  value_option(verb, "--metric M", o.metric,
+               "Of wins, losses and learning curves; else NDCG@10, or the first one");
+  path_option(verb, "--folds DIR", o.folds,
+              "Fold*/test.txt, for documents and labels; else where the manifests say");
   path_option(verb, "--model", o.models, "Model files: their strongest features and rules");
   path_option(verb, "--bench", o.bench, "Results of benchmarks, a JSON object a line");
   number_option(verb, "--top", o.top, "Most queries won and lost, rules and features listed");

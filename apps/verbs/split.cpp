@@ -53,11 +53,9 @@ void add_split(CLI::App& program, session& owner) {
       ->required();
   renamed_option(
       verb, "--folds",
-      number_option(verb, "--fold-count", a.options.folds, "Folds, at least 3", {1, most_folds})
-          ->type_name("K"));
-  path_option(verb, "--out-dir", a.out_dir,
+      number_option(verb, "--fold-count K", a.options.folds, "Folds, at least 3", {1, most_folds}));
+  path_option(verb, "--out-dir D", a.out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
-      ->type_name("D")
       ->required();
   verb.add_flag("--no-shuffle", a.no_shuffle, "Parts are runs of queries in the order of the file");
   a.reading.add_to(verb);

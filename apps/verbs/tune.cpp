@@ -284,17 +284,15 @@ void add_tune(CLI::App& program, session& owner) {
   path_option(verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->required();
   renamed_option(verb, "--metric",
-                 measures_option(verb, "--metrics", a.metrics,
+                 measures_option(verb, "--metrics M,...", a.metrics,
                                  "As evaluate's; more of them are shown, "
-                                 "the first decides")
-                     ->type_name("M,..."));
+                                 "the first decides"));
   add_profile(verb, a.profile);
-  path_option(verb, "--out", a.out, "The best settings, for --settings of rank, fit and experiment")
-      ->type_name("S.json");
-  path_option(verb, "--trials", a.trials, "What was tried, as TSV")->type_name("T.tsv");
-  path_option(verb, "--resume", a.resume,
-              "Keeps what was tried, to go on after an interruption or with a larger budget")
-      ->type_name("STATE");
+  path_option(verb, "--out S.json", a.out,
+              "The best settings, for --settings of rank, fit and experiment");
+  path_option(verb, "--trials T.tsv", a.trials, "What was tried, as TSV");
+  path_option(verb, "--resume STATE", a.resume,
+              "Keeps what was tried, to go on after an interruption or with a larger budget");
   word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
               "What goes to standard output");
   a.tuned.add_to(verb, tune_arguments::searched::everything);
