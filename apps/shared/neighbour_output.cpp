@@ -1,7 +1,7 @@
 #include "apps/shared/neighbour_output.hpp"
 
-#include "apps/shared/options.hpp"
-#include "apps/shared/text_arguments.hpp"
+#include "apps/shared/arguments/text_arguments.hpp"
+#include "apps/shared/options/options.hpp"
 #include "core/append_format.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"

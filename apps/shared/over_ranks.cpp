@@ -1,7 +1,7 @@
 #include "apps/shared/over_ranks.hpp"
 
 #include "apps/shared/device_rule.hpp"
-#include "apps/shared/options.hpp"
+#include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
 #include "mpi/collection_split.hpp"

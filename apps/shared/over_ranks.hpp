@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/shared/session.hpp"
+#include "apps/shared/session/session.hpp"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 #include "apps/shared/pair_pool.hpp"
 
-#include "apps/shared/corrections.hpp"
 #include "apps/shared/device_rule.hpp"
-#include "apps/shared/judged_ids.hpp"
-#include "apps/shared/options.hpp"
+#include "apps/shared/evaluation/judged_ids.hpp"
+#include "apps/shared/options/options.hpp"
+#include "apps/shared/search/corrections.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/share.hpp"

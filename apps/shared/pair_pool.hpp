@@ -2,9 +2,9 @@
 // Topics, their candidates among documents, and the features of the pairs: what `features` writes
 // and `pipeline` learns from.
 
-#include "apps/shared/dense_candidates.hpp"
-#include "apps/shared/session.hpp"
-#include "apps/shared/text_arguments.hpp"
+#include "apps/shared/arguments/text_arguments.hpp"
+#include "apps/shared/search/dense_candidates.hpp"
+#include "apps/shared/session/session.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/documents.hpp"
 #include "datasets/trec.hpp"

@@ -1,4 +1,4 @@
-#include "apps/shared/arguments.hpp"
+#include "apps/shared/arguments/arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

@@ -1,5 +1,5 @@
-#include "apps/shared/explanation_report.hpp"
-#include "apps/shared/scorer_arguments.hpp"
+#include "apps/shared/arguments/scorer_arguments.hpp"
+#include "apps/shared/reports/explanation_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

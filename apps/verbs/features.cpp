@@ -1,5 +1,5 @@
+#include "apps/shared/options/suggestions.hpp"
 #include "apps/shared/pair_pool.hpp"
-#include "apps/shared/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/control_characters.hpp"
 #include "core/error.hpp"

@@ -1,4 +1,4 @@
-#include "apps/shared/scorer_arguments.hpp"
+#include "apps/shared/arguments/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

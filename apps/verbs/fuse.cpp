@@ -1,4 +1,4 @@
-#include "apps/shared/fusion_arguments.hpp"
+#include "apps/shared/arguments/fusion_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

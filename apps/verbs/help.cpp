@@ -1,7 +1,7 @@
-#include "apps/shared/help.hpp"
+#include "apps/shared/options/help.hpp"
 
-#include "apps/shared/completion.hpp"
-#include "apps/shared/suggestions.hpp"
+#include "apps/shared/options/completion.hpp"
+#include "apps/shared/options/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"

@@ -1,4 +1,4 @@
-#include "apps/shared/mine_arguments.hpp"
+#include "apps/shared/arguments/mine_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"

@@ -1,4 +1,4 @@
-#include "apps/shared/cross_validation.hpp"
+#include "apps/shared/evaluation/cross_validation.hpp"
 #include "apps/shared/pair_pool.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"

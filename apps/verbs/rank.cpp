@@ -1,5 +1,5 @@
+#include "apps/shared/arguments/scorer_arguments.hpp"
 #include "apps/shared/device_rule.hpp"
-#include "apps/shared/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

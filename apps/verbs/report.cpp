@@ -1,4 +1,4 @@
-#include "apps/shared/options.hpp"
+#include "apps/shared/options/options.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "report/contents.hpp"

@@ -1,6 +1,6 @@
 #include "datasets/sample.hpp"
 
-#include "apps/shared/fold_summary.hpp"
+#include "apps/shared/evaluation/fold_summary.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

@@ -1,7 +1,7 @@
+#include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/neighbour_output.hpp"
 #include "apps/shared/over_ranks.hpp"
-#include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"

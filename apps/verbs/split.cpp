@@ -1,7 +1,7 @@
 #include "datasets/split.hpp"
 
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/fold_summary.hpp"
+#include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/evaluation/fold_summary.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 

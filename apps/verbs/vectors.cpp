@@ -1,6 +1,6 @@
 #include "datasets/vectors.hpp"
 
-#include "apps/shared/text_arguments.hpp"
+#include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
