@@ -1,10 +1,10 @@
 // The program `rulerank`: finds the verb and turns what it throws into an exit code.
 // 0 done; 1 an output cannot be written, or no memory or thread is left; 2 wrong usage; 3 bad input
 // data; 4 device trouble; 5 labels are wanted; 130 interrupted.
-#include "apps/shared/console.hpp"
-#include "apps/shared/help.hpp"
-#include "apps/shared/options.hpp"
-#include "apps/shared/session.hpp"
+#include "apps/shared/options/help.hpp"
+#include "apps/shared/options/options.hpp"
+#include "apps/shared/session/console.hpp"
+#include "apps/shared/session/session.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/error.hpp"

@@ -1,6 +1,7 @@
 #include "bench/text_sample.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 
@@ -79,12 +80,9 @@ std::span<text_shape const> text_shapes() {
   return shapes;
 }
 text_shape const& find_text_shape(std::string_view name) {
-  std::string known;
-  for (text_shape const& shape : shapes) {
+  for (text_shape const& shape : shapes)
     if (shape.name == name) return shape;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", shape.name);
-  }
-  throw usage_error(fmt::format("found shape '{}', expected one of {}", name, known));
+  throw unknown_name("found shape", name, list_of_names(shapes, name_list::one_of));
 }
 
 sparse_matrix sample_text(context const& ctx, text_sample_options const& options) {

@@ -4,6 +4,7 @@
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
@@ -489,6 +490,37 @@ TEST(engine_registry, finds_engines_by_value_and_by_name) {
         "found engine 'slow', expected one of auto, plain, fast, both"))
         << e.what();
   }
+}
+
+enum class tone { low, high, none };
+
+TEST(named_values, are_found_by_name_and_by_value) {
+  constexpr named_values<tone, 2> tones{{{"low", tone::low}, {"high", tone::high}}};
+  constexpr std::array<std::string_view, 2> in_order{"low", "high"};
+  EXPECT_EQ(value_named<tone>(tones, "high"), tone::high);
+  EXPECT_EQ(value_named<tone>(in_order, "high"), tone::high);
+  static_assert(name_in(tones, tone::low) == "low");
+  EXPECT_EQ(name_in(tones, tone::none), "");
+}
+
+TEST(named_values, are_listed_where_a_name_is_not_known) {
+  constexpr std::array<std::string_view, 3> names{"a", "b", "c"};
+  auto const message_for = [&](std::string_view name, std::string_view found, name_list how) {
+    try {
+      value_named<tone>(names, name, found, how);
+      return std::string();
+    } catch (usage_error const& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(message_for("x", "found", name_list::plain), "found 'x', expected a, b, c");
+  EXPECT_EQ(message_for("", "tone: found", name_list::one_of),
+            "tone: found '', expected one of a, b, c");
+  EXPECT_EQ(message_for("A", "found the tone", name_list::alternatives),
+            "found the tone 'A', expected a, b or c");
+  EXPECT_EQ(list_of_names(std::span(names).first(1), name_list::alternatives), "a");
+  EXPECT_EQ(list_of_names(std::span(names).first(2), name_list::alternatives), "a or b");
+  EXPECT_EQ(list_of_names(std::vector<std::string>()), "");
 }
 
 TEST(engine_registry, chooses_the_default_where_the_devices_are) {

@@ -1,6 +1,7 @@
 #include "eval/measure.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "eval/measures.hpp"
 #include "eval/profile.hpp"
 
@@ -123,9 +124,7 @@ measure parse_measure(std::string_view name) {
   auto const [base, digits] = split(name);
   bool const cut = base.size() != name.size();
   measure_kind const* const kind = find_kind(base);
-  if (kind == nullptr)
-    throw usage_error(
-        fmt::format("measure: found '{}', expected one of {}", name, known_measures()));
+  if (kind == nullptr) throw unknown_name("measure: found", name, "one of " + known_measures());
   if (!cut && kind->cut == measure_kind::cutoff::required)
     throw usage_error(fmt::format("measure '{}' needs a cut-off, such as {}@10", name, kind->name));
   if (cut && kind->cut == measure_kind::cutoff::none)

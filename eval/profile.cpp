@@ -1,11 +1,11 @@
 #include "eval/profile.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 
 #include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,35 +16,16 @@ namespace {
 constexpr std::array<std::string_view, 6> names{"letor", "mslr",     "standard",
                                                 "trec",  "lightgbm", "yahoo"};
 
-template <class Value>
-using word = std::pair<std::string_view, Value>;
-constexpr std::array<word<gain_function>, 2> gains{
+constexpr named_values<gain_function, 2> gains{
     {{"exponential", gain_function::exponential}, {"linear", gain_function::linear}}};
-constexpr std::array<word<discount_function>, 2> discounts{
+constexpr named_values<discount_function, 2> discounts{
     {{"letor", discount_function::letor}, {"log2", discount_function::log2}}};
-constexpr std::array<word<short_list>, 2> short_lists{
+constexpr named_values<short_list, 2> short_lists{
     {{"zero", short_list::zero}, {"as-is", short_list::as_is}}};
-constexpr std::array<word<tie_rule>, 4> tie_rules{{{"stable", tie_rule::stable},
-                                                   {"average", tie_rule::average},
-                                                   {"worst", tie_rule::worst},
-                                                   {"docno", tie_rule::docno}}};
-
-template <class Words>
-auto from(Words const& words, std::string_view what, std::string_view text) {
-  std::string known;
-  for (auto const& [name, value] : words) {
-    if (name == text) return value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
-  }
-  throw usage_error(fmt::format("{}: found '{}', expected one of {}", what, text, known));
-}
-
-template <class Words, class Value>
-std::string_view name_of(Words const& words, Value value) {
-  for (auto const& [name, other] : words)
-    if (other == value) return name;
-  return "";
-}
+constexpr named_values<tie_rule, 4> tie_rules{{{"stable", tie_rule::stable},
+                                               {"average", tie_rule::average},
+                                               {"worst", tie_rule::worst},
+                                               {"docno", tie_rule::docno}}};
 
 }  // namespace
 
@@ -68,8 +49,7 @@ profile make_profile(std::string_view name) {
     p.no_relevant = name == "yahoo" ? 0.5 : 1.0;
     return p;
   }
-  throw usage_error(
-      fmt::format("profile: found '{}', expected one of {}", name, fmt::join(names, ", ")));
+  throw unknown_name("profile: found", name, list_of_names(names, name_list::one_of));
 }
 
 std::span<std::string_view const> profile_names() {
@@ -77,28 +57,28 @@ std::span<std::string_view const> profile_names() {
 }
 
 gain_function gain_from(std::string_view text) {
-  return from(gains, "gain", text);
+  return value_named<gain_function>(gains, text, "gain: found");
 }
 discount_function discount_from(std::string_view text) {
-  return from(discounts, "discount", text);
+  return value_named<discount_function>(discounts, text, "discount: found");
 }
 short_list short_list_from(std::string_view text) {
-  return from(short_lists, "short-list", text);
+  return value_named<short_list>(short_lists, text, "short-list: found");
 }
 tie_rule tie_rule_from(std::string_view text) {
-  return from(tie_rules, "ties", text);
+  return value_named<tie_rule>(tie_rules, text, "ties: found");
 }
 std::string_view to_string(gain_function value) {
-  return name_of(gains, value);
+  return name_in(gains, value);
 }
 std::string_view to_string(discount_function value) {
-  return name_of(discounts, value);
+  return name_in(discounts, value);
 }
 std::string_view to_string(short_list value) {
-  return name_of(short_lists, value);
+  return name_in(short_lists, value);
 }
 std::string_view to_string(tie_rule value) {
-  return name_of(tie_rules, value);
+  return name_in(tie_rules, value);
 }
 
 std::int32_t largest_label(profile const& p) {

@@ -1,6 +1,6 @@
 #include "eval/table.hpp"
 
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "datasets/json_text.hpp"
 
 #include <algorithm>
@@ -14,12 +14,11 @@ namespace rulerank::eval {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, table_format>, 5> formats{
-    {{"table", table_format::table},
-     {"tsv", table_format::tsv},
-     {"json", table_format::json},
-     {"markdown", table_format::markdown},
-     {"latex", table_format::latex}}};
+constexpr named_values<table_format, 5> formats{{{"table", table_format::table},
+                                                 {"tsv", table_format::tsv},
+                                                 {"json", table_format::json},
+                                                 {"markdown", table_format::markdown},
+                                                 {"latex", table_format::latex}}};
 
 /// A cell as programs read it.
 std::string exact(cell const& c) {
@@ -190,12 +189,7 @@ std::string render_latex(table const& t) {
 }  // namespace
 
 table_format table_format_from(std::string_view word) {
-  std::string known;
-  for (auto const& [name, format] : formats) {
-    if (name == word) return format;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
-  }
-  throw usage_error(fmt::format("format: found '{}', expected one of {}", word, known));
+  return value_named<table_format>(formats, word, "format: found");
 }
 
 std::string shown(cell const& c, column const& in) {

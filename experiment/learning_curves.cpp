@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
@@ -208,10 +209,8 @@ std::string_view name_of(setting_choice by) {
 }
 
 setting_choice setting_choice_from(std::string_view name) {
-  for (setting_choice const by : setting_choices)
-    if (name == name_of(by)) return by;
-  throw usage_error(fmt::format("found the settings '{}', expected {}", name,
-                                fmt::join(setting_choice_names, ", ")));
+  return value_named<setting_choice>(setting_choice_names, name, "found the settings",
+                                     name_list::plain);
 }
 
 std::vector<std::string_view> curve_systems() {
@@ -230,8 +229,7 @@ void check(curve_options const& options) {
   std::vector<std::string_view> const ways = curve_ways();
   for (std::string const& name : options.ways)
     if (std::ranges::find(ways, name) == ways.end())
-      throw usage_error(
-          fmt::format("found the way '{}', expected {}", name, fmt::join(ways, ", ")));
+      throw unknown_name("found the way", name, list_of_names(ways));
   if (options.budgets.empty()) throw usage_error("no budget, expected one or more");
   double before = 0;
   for (double const budget : options.budgets)

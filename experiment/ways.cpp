@@ -2,6 +2,7 @@
 
 #include "al/sampler.hpp"
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/random.hpp"
 #include "experiment/baselines.hpp"
 #include "learners/disagreement.hpp"
@@ -173,10 +174,7 @@ std::vector<std::string_view> way_names() {
 }
 
 way way_from(std::string_view name) {
-  auto const at = std::find(names.begin(), names.end(), name);
-  if (at == names.end())
-    throw usage_error(fmt::format("found the way '{}', expected {}", name, fmt::join(names, ", ")));
-  return static_cast<way>(at - names.begin());
+  return value_named<way>(names, name, "found the way", name_list::plain);
 }
 
 bool is_drawn(way w) {

@@ -1,6 +1,7 @@
 #include "knn/classification.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 
 #include <algorithm>
 
@@ -9,9 +10,9 @@
 namespace rulerank::knn {
 
 voting voting_from(std::string_view name) {
-  if (name == "majority") return voting::majority;
-  if (name == "similarity") return voting::similarity;
-  throw usage_error(fmt::format("found votes '{}', expected majority or similarity", name));
+  constexpr named_values<voting, 2> votes{
+      {{"majority", voting::majority}, {"similarity", voting::similarity}}};
+  return value_named<voting>(votes, name, "found votes", name_list::alternatives);
 }
 
 std::vector<std::uint32_t> classify(neighbours const& found,

@@ -1,8 +1,8 @@
 #include "knn/fusion.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
-#include "knn/option_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -231,7 +231,7 @@ datasets::run_query fuse_query(std::vector<ranking> rankings, std::string const&
 }  // namespace
 
 fusion_method fusion_method_from(std::string_view name) {
-  return static_cast<fusion_method>(index_of_name(name, method_names, "method"));
+  return value_named<fusion_method>(method_names, name, "found method", name_list::plain);
 }
 std::string_view name_of(fusion_method method) {
   return method_names[static_cast<std::size_t>(method)];
@@ -241,7 +241,7 @@ std::span<std::string_view const> fusion_method_names() {
 }
 
 score_norm score_norm_from(std::string_view name) {
-  return static_cast<score_norm>(index_of_name(name, norm_names, "norm"));
+  return value_named<score_norm>(norm_names, name, "found norm", name_list::plain);
 }
 std::string_view name_of(score_norm norm) {
   return norm_names[static_cast<std::size_t>(norm)];

@@ -1,6 +1,7 @@
 #include "l2r/scorecard.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "l2r/json_fields.hpp"
 #include "l2r/points_objective.hpp"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace rulerank::l2r {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, card_loss>, 3> loss_words{
+constexpr named_values<card_loss, 3> loss_words{
     {{"pair", card_loss::pair}, {"list", card_loss::list}, {"point", card_loss::point}}};
 
 constexpr std::size_t documents_a_piece = 4096;
@@ -58,15 +58,11 @@ void expect_training(std::span<datasets::query_group const> queries,
 }
 
 std::string_view name_of(card_loss loss) {
-  for (auto const& [word, value] : loss_words)
-    if (value == loss) return word;
-  return {};
+  return name_in(loss_words, loss);
 }
 
 card_loss card_loss_from(std::string_view word) {
-  for (auto const& [known, value] : loss_words)
-    if (known == word) return value;
-  throw usage_error(fmt::format("loss: found '{}', expected one of pair, list, point", word));
+  return value_named<card_loss>(loss_words, word, "loss: found");
 }
 
 void check(scorecard_options const& options) {

@@ -3,15 +3,16 @@
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <exception>
 #include <list>
+#include <locale>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -50,22 +51,21 @@ struct serving {
   std::exception_ptr failure{};
 };
 
+std::string in_small_letters(boost::beast::string_view text) {
+  return boost::algorithm::to_lower_copy(std::string(text), std::locale::classic());
+}
+
 http_request request_of(http::request<http::string_body> const& message) {
   http_request request{
       std::string(message.method_string()), std::string(message.target()), {}, message.body()};
   for (auto const& field : message) {
-    std::string name(field.name_string());
-    std::ranges::transform(name, name.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    std::string value(field.value());
-    // Two of a kind are as none: which one counts would be a guess.
+    std::string name = in_small_letters(field.name_string());
+    std::string value =
+        name == "host" ? in_small_letters(field.value()) : std::string(field.value());
+    // Of several fields with one name none counts: which one to take would be a guess.
     if (auto const [at, added] = request.fields.emplace(std::move(name), std::move(value)); !added)
       at->second.clear();
   }
-  auto const host = request.fields.find("host");
-  if (host != request.fields.end())
-    std::ranges::transform(host->second, host->second.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return request;
 }
 
@@ -110,8 +110,9 @@ class connection : public std::enable_shared_from_this<connection> {
   }
 
   void answer(error_code error) {
-    if (error == http::error::body_limit) return write({413, "text/plain", "too large\n"}, false);
-    if (error == http::error::header_limit) return write({431, "text/plain", "too large\n"}, false);
+    bool const long_body = error == http::error::body_limit;
+    if (long_body || error == http::error::header_limit)
+      return write({long_body ? 413 : 431, "text/plain", "too large\n"}, false);
     if (error && error.category() == http::make_error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream)
       return write({400, "text/plain", "this is no HTTP request\n"}, false);
@@ -173,36 +174,23 @@ class connection : public std::enable_shared_from_this<connection> {
   http::response<http::string_body> response_;
 };
 
-[[noreturn]] void fail_to_listen(listen_address const& address, error_code const& error) {
-  throw output_error(
-      fmt::format("cannot listen on {}:{}: {}, expected an address of this machine "
-                  "that is free",
-                  address.host, address.port, error.message()));
-}
-
-bool is_v6(std::string const& host) {
-  return host.find(':') != host.npos;
-}
-
 }  // namespace
 
 listen_address listen_address_from(std::string const& text) {
-  auto const refuse = [&]() -> listen_address {
-    throw usage_error(
-        fmt::format("--listen: found '{}', expected ADDRESS:PORT, such as 127.0.0.1:8420", text));
-  };
-  std::size_t const colon = text.rfind(':');
-  if (colon == text.npos) return refuse();
+  std::size_t const colon = std::min(text.rfind(':'), text.size());
   listen_address found;
   found.host = text.substr(0, colon);
   if (found.host.starts_with('[') && found.host.ends_with(']'))
     found.host = found.host.substr(1, found.host.size() - 2);
   if (found.host == "localhost") found.host = "127.0.0.1";
   char const* const end = text.data() + text.size();
-  auto const [at, status] = std::from_chars(text.data() + colon + 1, end, found.port);
+  auto const [at, status] =
+      std::from_chars(std::min(text.data() + colon + 1, end), end, found.port);
   error_code error;
   asio::ip::make_address(found.host, error);
-  if (status != std::errc{} || at != end || error) return refuse();
+  if (status != std::errc{} || at != end || error)
+    throw usage_error(
+        fmt::format("--listen: found '{}', expected ADDRESS:PORT, such as 127.0.0.1:8420", text));
   return found;
 }
 
@@ -211,8 +199,9 @@ bool is_loopback(listen_address const& address) {
 }
 
 std::vector<std::string> hosts_of(listen_address const& address) {
-  std::vector<std::string> hosts{fmt::format(
-      "{}:{}", is_v6(address.host) ? "[" + address.host + "]" : address.host, address.port)};
+  bool const is_v6 = address.host.find(':') != address.host.npos;
+  std::vector<std::string> hosts{is_v6 ? fmt::format("[{}]:{}", address.host, address.port)
+                                       : fmt::format("{}:{}", address.host, address.port)};
   if (is_loopback(address)) hosts.push_back(fmt::format("localhost:{}", address.port));
   // Browsers leave the port of http away.
   constexpr std::uint16_t http_port = 80;
@@ -261,7 +250,10 @@ http_server::http_server(listen_address const& address) : state_(std::make_uniqu
   if (!error) state_->acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) state_->acceptor.bind(at, error);
   if (!error) state_->acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) fail_to_listen(address, error);
+  if (error)
+    throw output_error(
+        fmt::format("cannot listen on {}:{}: {}, expected an address of this machine that is free",
+                    address.host, address.port, error.message()));
   state_->address = {address.host, state_->acceptor.local_endpoint().port()};
 }
 

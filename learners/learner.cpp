@@ -1,6 +1,6 @@
 #include "learners/learner.hpp"
 
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "learners/library_versions.hpp"
 
 #include <array>
@@ -58,9 +58,7 @@ std::unique_ptr<learner> make_learner(std::string_view name, learner_options con
   if (name == "rules") return make_rules_learner(options.rules);
   if (name == "ranksvm") return make_ranksvm(options.ranksvm);
   if (name == "xgboost") return make_boosted(options.boosted);
-  std::string names;
-  for (learner_info const& l : all) names += fmt::format("{}{}", names.empty() ? "" : ", ", l.name);
-  throw usage_error(fmt::format("committee: found '{}', expected one of {}", name, names));
+  throw unknown_name("committee: found", name, list_of_names(all, name_list::one_of));
 }
 
 }  // namespace rulerank::learners

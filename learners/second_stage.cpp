@@ -1,6 +1,7 @@
 #include "learners/second_stage.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "learners/disagreement.hpp"
@@ -16,24 +17,18 @@ namespace rulerank::learners {
 
 namespace {
 
-constexpr std::array<std::pair<strategy, std::string_view>, 3> strategies{{
-    {strategy::committee, "committee"},
-    {strategy::margin, "margin"},
-    {strategy::random, "random"},
-}};
+constexpr named_values<strategy, 3> strategies{{{"committee", strategy::committee},
+                                                {"margin", strategy::margin},
+                                                {"random", strategy::random}}};
 
 }  // namespace
 
 std::string_view name_of(strategy s) {
-  return std::find_if(strategies.begin(), strategies.end(),
-                      [&](auto const& e) { return e.first == s; })
-      ->second;
+  return name_in(strategies, s);
 }
 
 strategy strategy_from(std::string_view name) {
-  for (auto const& [which, word] : strategies)
-    if (word == name) return which;
-  throw usage_error(fmt::format("found '{}', expected committee, margin or random", name));
+  return value_named<strategy>(strategies, name, "found", name_list::alternatives);
 }
 
 second_stage::second_stage(documents const& pool, std::span<std::size_t const> chosen,

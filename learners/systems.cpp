@@ -1,6 +1,7 @@
 #include "learners/systems.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "learners/lightgbm.hpp"
 
 #include <algorithm>
@@ -333,8 +334,7 @@ system make_system(std::string_view name, system_options const& options) {
   auto const at = std::find_if(all_systems.begin(), all_systems.end(),
                                [&](system_entry const& e) { return e.name == name; });
   if (at == all_systems.end())
-    throw usage_error(
-        fmt::format("found the system '{}', expected {}", name, fmt::join(system_names(), ", ")));
+    throw unknown_name("found the system", name, list_of_names(all_systems));
   for (learner_info const& l : learners())
     if (l.name == at->needs && !l.available)
       throw usage_error(

@@ -1,7 +1,7 @@
 #include "mpi/collection_split.hpp"
 
-#include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/named_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace rulerank::mpi {
@@ -28,10 +27,7 @@ struct process {
 }  // namespace
 
 shared_out shared_out_from(std::string_view name) {
-  auto const at = std::ranges::find(ways, name);
-  if (at == ways.end())
-    throw usage_error(fmt::format("found '{}', expected {}", name, fmt::join(ways, ", ")));
-  return static_cast<shared_out>(at - ways.begin());
+  return value_named<shared_out>(ways, name, "found", name_list::plain);
 }
 
 bool shares_collection(process_group const& group, shared_out asked, std::uint64_t bytes) {

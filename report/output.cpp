@@ -1,7 +1,6 @@
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "report/document.hpp"
 
-#include <array>
 #include <filesystem>
 #include <iterator>
 #include <utility>
@@ -20,16 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 namespace process = boost::process;
 
-template <class Form, std::size_t N>
-Form named(std::array<std::pair<std::string_view, Form>, N> const& forms, std::string_view what,
-           std::string_view name) {
-  std::string known;
-  for (auto const& [word, form] : forms) {
-    if (word == name) return form;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", word);
-  }
-  throw usage_error(fmt::format("{}: found '{}', expected one of {}", what, name, known));
-}
+constexpr named_values<figure_form, 2> figure_forms{
+    {{"svg", figure_form::svg}, {"pdf", figure_form::pdf}}};
+constexpr named_values<document_form, 3> document_forms{{{"html", document_form::html},
+                                                         {"markdown", document_form::markdown},
+                                                         {"latex", document_form::latex}}};
 
 /// The options, if one document can be written so.
 output_options checked(output_options options) {
@@ -78,16 +72,11 @@ std::string pdf_of(std::string const& converter, std::string const& svg) {
 }  // namespace
 
 figure_form figure_form_from(std::string_view name) {
-  return named(std::array{std::pair{std::string_view("svg"), figure_form::svg},
-                          std::pair{std::string_view("pdf"), figure_form::pdf}},
-               "figures", name);
+  return value_named<figure_form>(figure_forms, name, "figures: found");
 }
 
 document_form document_form_from(std::string_view name) {
-  return named(std::array{std::pair{std::string_view("html"), document_form::html},
-                          std::pair{std::string_view("markdown"), document_form::markdown},
-                          std::pair{std::string_view("latex"), document_form::latex}},
-               "format", name);
+  return value_named<document_form>(document_forms, name, "format: found");
 }
 
 document_output::document_output(output_options options)

@@ -1,6 +1,7 @@
 #include "report/results.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/sha256.hpp"
 #include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
@@ -309,11 +310,10 @@ void expect_known(std::vector<validation_group> const& groups, found_results con
   for (learning_curves const& one : found.curves)
     measures.insert(one.measures.begin(), one.measures.end());
   if (!options.baseline.empty() && !systems.contains(options.baseline))
-    throw usage_error(fmt::format("baseline: found '{}', expected one of {}", options.baseline,
-                                  fmt::join(systems, ", ")));
+    throw unknown_name("baseline: found", options.baseline,
+                       list_of_names(systems, name_list::one_of));
   if (!options.metric.empty() && !measures.contains(options.metric))
-    throw usage_error(fmt::format("metric: found '{}', expected one of {}", options.metric,
-                                  fmt::join(measures, ", ")));
+    throw unknown_name("metric: found", options.metric, list_of_names(measures, name_list::one_of));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "apps/shared/arguments.hpp"
+#include "apps/shared/arguments/arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -139,28 +139,23 @@ void discretize(session& owner, discretize_arguments const& arguments) {
 }  // namespace
 
 void add_discretize(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<discretize_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "discretize", "Cut features into bins and write the bin numbers",
-               "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
-               "--method tube --bins 10 --out-dir binned",
-               [arguments, &owner] { discretize(owner, *arguments); });
-  auto* const train = path_option(*verb, "--train", arguments->train,
-                                  "File that the cuts are fitted on (SVMlight, CSV or TSV)")
-                          ->type_name("FILE");
-  path_option(*verb, "--apply", arguments->apply, "More files to write with the same cuts")
-      ->type_name("FILE");
-  path_option(*verb, "--out-dir", arguments->out_dir,
+  auto const [verb, a] = add_verb<discretize_arguments>(
+      program, owner, "discretize", "Cut features into bins and write the bin numbers",
+      "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
+      "--method tube --bins 10 --out-dir binned",
+      discretize);
+  auto* const train = path_option(verb, "--train", a.train,
+                                  "File that the cuts are fitted on (SVMlight, CSV or TSV)");
+  path_option(verb, "--apply", a.apply, "More files to write with the same cuts");
+  path_option(verb, "--out-dir D", a.out_dir,
               "Folder for the files, each under its own name; made where missing")
-      ->type_name("D")
       ->required();
-  renamed_option(*verb, "--model",
-                 path_option(*verb, "--discretizer-out", arguments->model,
-                             "Where the cut points go; without it D/discretizer.json")
-                     ->type_name("M.json"));
-  arguments->discretizer.add_to(*verb);
-  arguments->reading.add_to(*verb);
-  verb->get_option("--discretizer")->excludes(train);
+  renamed_option(verb, "--model",
+                 path_option(verb, "--discretizer-out M.json", a.model,
+                             "Where the cut points go; without it D/discretizer.json"));
+  a.discretizer.add_to(verb);
+  a.reading.add_to(verb);
+  verb.get_option("--discretizer")->excludes(train);
 }
 
 }  // namespace rulerank::apps

@@ -1,12 +1,12 @@
 #include "eval/evaluate.hpp"
 
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/evaluated_systems.hpp"
-#include "apps/shared/judged_ids.hpp"
-#include "apps/shared/profile_arguments.hpp"
-#include "apps/shared/suggestions.hpp"
+#include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/arguments/profile_arguments.hpp"
+#include "apps/shared/evaluation/evaluated_systems.hpp"
+#include "apps/shared/evaluation/judged_ids.hpp"
+#include "apps/shared/options/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
@@ -344,10 +344,7 @@ std::string list_of_measures(eval::table_format format) {
 std::size_t system_named(std::string const& name, std::vector<eval::system_values> const& systems) {
   auto const at = std::ranges::find(systems, name, &eval::system_values::name);
   if (at != systems.end()) return static_cast<std::size_t>(at - systems.begin());
-  std::vector<std::string> names;
-  for (eval::system_values const& system : systems) names.push_back(system.name);
-  throw usage_error(
-      fmt::format("--reference: found '{}', expected one of {}", name, fmt::join(names, ", ")));
+  throw unknown_name("--reference: found", name, list_of_names(systems, name_list::one_of));
 }
 
 void run_evaluate(session& owner, evaluate_options const& o) {
@@ -384,97 +381,69 @@ void run_evaluate(session& owner, evaluate_options const& o) {
 }
 
 void add_inputs(CLI::App& verb, evaluate_options& o) {
-  std::string const inputs = "Inputs";
-  path_option(verb, "--test", o.tests, "Files with labels (SVMlight, CSV, TSV); several are folds")
-      ->type_name("T")
-      ->group(inputs);
-  path_option(verb, "--folds", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...")
-      ->type_name("DIR")
-      ->group(inputs);
-  path_option(verb, "--scores", o.scores,
+  help_group const inputs(verb, "Inputs");
+  path_option(verb, "--test T", o.tests,
+              "Files with labels (SVMlight, CSV, TSV); several are folds");
+  path_option(verb, "--folds DIR", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...");
+  path_option(verb, "--scores S", o.scores,
               "Systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with --folds\n"
-              "[NAME=]DIR that holds Fold1.score, ...")
-      ->type_name("S")
-      ->group(inputs);
-  verb.add_option("--feature", o.features,
-                  "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first")
-      ->type_name("F")
-      ->group(inputs);
-  verb.add_flag("--descending", o.descending, "Highest value first, the default")->group(inputs);
-  verb.add_flag("--ascending", o.ascending, "Lowest value first")->group(inputs);
-  path_option(verb, "--qrels", o.qrels, "TREC judgments")->type_name("Q")->group(inputs);
-  path_option(verb, "--run", o.runs, "Systems: TREC runs, [NAME=]FILE")
-      ->type_name("R")
-      ->group(inputs);
+              "[NAME=]DIR that holds Fold1.score, ...");
+  value_option(verb, "--feature F", o.features,
+               "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first");
+  verb.add_flag("--descending", o.descending, "Highest value first, the default");
+  verb.add_flag("--ascending", o.ascending, "Lowest value first");
+  path_option(verb, "--qrels Q", o.qrels, "TREC judgments");
+  path_option(verb, "--run R", o.runs, "Systems: TREC runs, [NAME=]FILE");
 }
 
 void add_measures(CLI::App& verb, evaluate_options& o) {
-  std::string const judging = "Measures";
-  expect_measures(verb,
-                  verb.add_option("--metrics", o.metrics, "Names, with cut-offs @10 or @1-10"))
-      ->type_name("M,...")
-      ->capture_default_str()
-      ->group(judging);
-  verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are")->group(judging);
+  help_group const judging(verb, "Measures");
+  measures_option(verb, "--metrics M,...", o.metrics, "Names, with cut-offs @10 or @1-10");
+  verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are");
   word_option(verb, "--average", o.average, {"folds", "queries"},
-              "Over several folds: the mean of their means, or over all queries")
-      ->group(judging);
+              "Over several folds: the mean of their means, or over all queries");
 }
 
 void add_comparison(CLI::App& verb, evaluate_options& o) {
-  std::string const comparing = "Comparison";
-  expect_words(verb,
-               verb.add_option("--compare", o.compare,
-                               "paired-t, fisher or both, over all queries of all folds"),
-               {"paired-t", "fisher"}, true)
-      ->type_name("T,...")
-      ->group(comparing);
-  verb.add_option("--reference", o.reference,
-                  "The system the others are compared with; default: the first")
-      ->type_name("NAME")
-      ->group(comparing);
+  help_group const comparing(verb, "Comparison");
+  list_option(verb, "--compare T,...", o.compare, {"paired-t", "fisher"},
+              "paired-t, fisher or both, over all queries of all folds");
+  value_option(verb, "--reference NAME", o.reference,
+               "The system the others are compared with; default: the first");
   o.permutations_option = number_option(verb, "--permutations", o.permutations,
                                         "Of the randomization test, 100000 or more",
-                                        {100'000, std::numeric_limits<std::uint64_t>::max() / 2})
-                              ->group(comparing);
-  o.holm_option = word_option(verb, "--holm", o.holm, {"measure", "report"},
-                              "Corrects over the systems on each measure, or over the whole report")
-                      ->group(comparing);
+                                        {100'000, std::numeric_limits<std::uint64_t>::max() / 2});
+  o.holm_option =
+      word_option(verb, "--holm", o.holm, {"measure", "report"},
+                  "Corrects over the systems on each measure, or over the whole report");
 }
 
 void add_output(CLI::App& verb, evaluate_options& o) {
-  std::string const output = "Output";
-  verb.add_flag("--per-fold", o.per_fold, "A row for each fold")->group(output);
-  verb.add_flag("--per-query", o.per_query, "A row for each query")->group(output);
+  help_group const output(verb, "Output");
+  verb.add_flag("--per-fold", o.per_fold, "A row for each fold");
+  verb.add_flag("--per-query", o.per_query, "A row for each query");
   word_option(verb, "--format", o.format, {"table", "tsv", "json", "markdown", "latex"},
-              "Form of the report")
-      ->group(output);
-  number_option(verb, "--digits", o.digits, "Digits after the point, where people read", {0, 17})
-      ->group(output);
-  path_option(verb, "--out", o.out, "Where the report goes; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str()
-      ->group(output);
+              "Form of the report");
+  number_option(verb, "--digits", o.digits, "Digits after the point, where people read", {0, 17});
+  path_option(verb, "--out", o.out, "Where the report goes; - is standard output");
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& program, session& owner) {
-  auto const options = std::make_shared<evaluate_options>();
-  evaluate_options& o = *options;
-  CLI::App* const verb = add_verb(
+  auto const [verb, o] = add_verb<evaluate_options>(
       program, owner, "evaluate", "Judge rankings: measures, averages, significance",
       "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10\n"
       "      --compare paired-t,fisher\n"
       "  judges two files of scores (one number a line, in the order of test.txt) by LETOR's\n"
       "  conventions, and tests whether the second differs from the first",
-      [&owner, options] { run_evaluate(owner, *options); });
-  add_inputs(*verb, o);
-  o.reading.add_to(*verb);
-  add_measures(*verb, o);
-  o.profile.add_to(*verb);
-  add_comparison(*verb, o);
-  add_output(*verb, o);
+      run_evaluate);
+  add_inputs(verb, o);
+  o.reading.add_to(verb);
+  add_measures(verb, o);
+  o.profile.add_to(verb);
+  add_comparison(verb, o);
+  add_output(verb, o);
 }
 
 }  // namespace rulerank::apps

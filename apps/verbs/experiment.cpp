@@ -1,6 +1,6 @@
-#include "apps/shared/cross_validation.hpp"
-#include "apps/shared/curve_arguments.hpp"
-#include "apps/shared/settings_argument.hpp"
+#include "apps/shared/arguments/curve_arguments.hpp"
+#include "apps/shared/arguments/settings_argument.hpp"
+#include "apps/shared/evaluation/cross_validation.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/output_file.hpp"
 #include "datasets/json_text.hpp"
@@ -28,7 +28,7 @@ void run_curves(session& owner, experiment_arguments& a) {
                                          : experiment::render(done, format));
 }
 
-void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
+void run_experiment(session& owner, experiment_arguments& a, CLI::App const& verb) {
   if (a.curves.asked_for()) return run_curves(owner, a);
   a.curves.expect_none();
   eval::table_format const format =
@@ -42,7 +42,7 @@ void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
     line.discretizer = a.discretizer;
     line.ranker = a.ranker;
     a.members = a.settings.recipes(owner, line);
-    a.own_rank_sizes = !sizes_given;
+    a.own_rank_sizes = verb.count("--rank-size") == 0;
   }
   experiment::results const done = cross_validate(owner, a);
   write_file(owner.destination("-"), format == eval::table_format::json
@@ -53,31 +53,24 @@ void run_experiment(session& owner, experiment_arguments& a, bool sizes_given) {
 }  // namespace
 
 void add_experiment(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<experiment_arguments>();
-  experiment_arguments& a = *arguments;
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<experiment_arguments>(
       program, owner, "experiment",
       "The whole cross-validation: discretize, reduce, rank, evaluate, compare",
       "rulerank experiment --folds OHSUMED --out-dir result --scores AdaRank=scores/AdaRank\n"
       "  ranks OHSUMED/Fold*/test.txt by the rules of all training documents, of the chosen ones\n"
       "  and of as many drawn at random. Stopped and run again, it goes on where it was",
-      [&owner, &program, arguments] {
-        run_experiment(owner, *arguments,
-                       program.get_subcommand("experiment")->count("--rank-size") > 0);
-      });
-  path_option(*verb, "--folds", a.folds,
+      run_experiment);
+  path_option(verb, "--folds DIR", a.folds,
               "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
-      ->type_name("DIR")
       ->required();
-  path_option(*verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
-      ->type_name("D")
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
       ->required();
-  add_cross_validation_to(*verb, a);
-  a.reading.add_to(*verb);
-  a.reading.add_drop_unjudged_to(*verb);
-  a.settings.add_to(*verb);
-  a.curves.add_to(*verb);
-  runs_over_ranks(*verb);
+  add_cross_validation_to(verb, a);
+  a.reading.add_to(verb);
+  a.reading.add_drop_unjudged_to(verb);
+  a.settings.add_to(verb);
+  a.curves.add_to(verb);
+  runs_over_ranks(verb);
 }
 
 }  // namespace rulerank::apps

@@ -1,5 +1,5 @@
-#include "apps/shared/explanation_report.hpp"
-#include "apps/shared/scorer_arguments.hpp"
+#include "apps/shared/arguments/scorer_arguments.hpp"
+#include "apps/shared/reports/explanation_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -138,39 +138,29 @@ void explain(session& owner, explain_arguments const& arguments) {
 }  // namespace
 
 void add_explain(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<explain_arguments>();
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<explain_arguments>(
       program, owner, "explain", "Show the rules, points or weights that made a document's score",
       "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
       "--rank 1 --against-rank 2 --names features.tsv",
-      [arguments, &owner] { explain(owner, *arguments); });
-  arguments->scorer.add_inputs_to(*verb);
-  path_option(*verb, "--test", arguments->test, "Documents that were ranked")
-      ->type_name("FILE")
-      ->required();
-  verb->add_option("--qid", arguments->qid, "The query")->type_name("Q")->required();
+      explain);
+  a.scorer.add_inputs_to(verb);
+  path_option(verb, "--test", a.test, "Documents that were ranked")->required();
+  value_option(verb, "--qid Q", a.qid, "The query")->required();
   CLI::Option* const docid =
-      verb->add_option("--docid", arguments->document.docid,
-                       "Its document, by docid or QID-LINE; else the first of the ranking")
-          ->type_name("D");
-  number_option(*verb, "--rank", arguments->document.rank, "Its document, by rank from 1")
-      ->excludes(docid);
+      value_option(verb, "--docid D", a.document.docid,
+                   "Its document, by docid or QID-LINE; else the first of the ranking");
+  number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")->excludes(docid);
   CLI::Option* const against =
-      verb->add_option("--against", arguments->against.docid,
-                       "Another document: which rules put one above the other")
-          ->type_name("D");
-  number_option(*verb, "--against-rank", arguments->against.rank,
-                "Another document, by rank from 1")
+      value_option(verb, "--against D", a.against.docid,
+                   "Another document: which rules put one above the other");
+  number_option(verb, "--against-rank", a.against.rank, "Another document, by rank from 1")
       ->excludes(against);
-  number_option(*verb, "--top", arguments->top, "Most rules listed each way, and items");
-  path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
-      ->type_name("FILE");
-  word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
+  number_option(verb, "--top", a.top, "Most rules listed each way, and items");
+  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+  word_option(verb, "--format", a.format, {"text", "markdown", "json"},
               "Form of the output; json as --json does");
-  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  arguments->scorer.add_to(*verb);
+  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  a.scorer.add_to(verb);
 }
 
 }  // namespace rulerank::apps

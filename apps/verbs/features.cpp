@@ -1,5 +1,5 @@
-#include "apps/shared/pair_pool.hpp"
-#include "apps/shared/suggestions.hpp"
+#include "apps/shared/options/suggestions.hpp"
+#include "apps/shared/search/pair_pool.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
@@ -234,6 +234,7 @@ void write_pairs(features_arguments const& a, datasets::dataset data,
 }
 
 void features(session& owner, features_arguments& a, CLI::App const& verb) {
+  a.check(verb);
   check_usage(a, verb);
   name_files(owner, a);
   std::optional<datasets::run> candidates;
@@ -260,55 +261,40 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
 }  // namespace
 
 void add_features(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<features_arguments>();
-  features_arguments& a = *arguments;
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<features_arguments>(
       program, owner, "features", "A file of query-document pairs with named features, from text",
       "rulerank features --collection docs.jsonl --topics topics.tsv --out pool.txt\n"
       "  and then: rulerank reduce --train pool.txt --unlabelled -1 --oracle ask --out chosen.txt",
-      [&owner, &program, arguments] {
-        CLI::App const& line = *program.get_subcommand("features");
-        arguments->check(line);
-        features(owner, *arguments, line);
-      });
-  path_option(*verb, "--collection", a.collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
-      ->type_name("FILE|FOLDER");
-  path_option(*verb, "--topics", a.topics, "Topics, in a form of documents")
-      ->type_name("FILE|FOLDER");
-  path_option(*verb, "--qrels", a.qrels, "TREC judgments, where there are any")->type_name("FILE");
+      features);
+  path_option(verb, "--collection FILE|FOLDER", a.collection,
+              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder");
+  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents");
+  path_option(verb, "--qrels", a.qrels, "TREC judgments, where there are any");
   CLI::Option* const run =
-      path_option(*verb, "--run", a.run,
-                  "Candidates that another search found, a TREC run, instead of the search")
-          ->type_name("FILE");
-  path_option(*verb, "--out", a.out,
+      path_option(verb, "--run", a.run,
+                  "Candidates that another search found, a TREC run, instead of the search");
+  path_option(verb, "--out FILE|-", a.out,
               "Where the pairs go: SVMlight's lines with named features; delimited text where the "
               "name ends with .csv or .tsv")
-      ->type_name("FILE|-")
       ->required();
-  number_option(*verb, "--unjudged", a.unjudged,
+  number_option(verb, "--unjudged V", a.unjudged,
                 "The label of pairs that nobody judged: a negative one, or 0 for not relevant",
-                {.most = 0})
-      ->type_name("V");
-  path_option(*verb, "--candidates-out", a.candidates_out,
-              "Where the search's lists go, a TREC run")
-      ->type_name("FILE");
-  path_option(*verb, "--pool", a.pool,
-              "Pairs that were made before, which get the columns of --join")
-      ->type_name("FILE");
+                {.most = 0});
+  path_option(verb, "--candidates-out", a.candidates_out,
+              "Where the search's lists go, a TREC run");
+  path_option(verb, "--pool", a.pool,
+              "Pairs that were made before, which get the columns of --join");
   path_option(
-      *verb, "--join", a.joins,
-      "Own features of pairs: CSV, TSV or SVMlight with qid and docid; several may be given")
-      ->type_name("FILE");
-  verb->add_option("--join-columns", a.columns, "Those of its columns that are taken; default: all")
-      ->type_name("NAME,...");
-  path_option(*verb, "--names-out", a.names_out,
+      verb, "--join", a.joins,
+      "Own features of pairs: CSV, TSV or SVMlight with qid and docid; several may be given");
+  value_option(verb, "--join-columns NAME,...", a.columns,
+               "Those of its columns that are taken; default: all");
+  path_option(verb, "--names-out", a.names_out,
               "Numbers and names of columns that were joined to features by number, for --names of "
-              "explain and inspect")
-      ->type_name("FILE");
-  a.add_search_to(*verb, "Documents of a topic, at most");
-  a.add_features_to(*verb);
-  run->excludes(verb->get_option("--candidates"));
+              "explain and inspect");
+  a.add_search_to(verb, "Documents of a topic, at most");
+  a.add_features_to(verb);
+  run->excludes(verb.get_option("--candidates"));
 }
 
 }  // namespace rulerank::apps

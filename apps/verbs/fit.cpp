@@ -1,4 +1,4 @@
-#include "apps/shared/scorer_arguments.hpp"
+#include "apps/shared/arguments/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -133,26 +133,20 @@ void fit(session& owner, fit_arguments const& arguments) {
 }  // namespace
 
 void add_fit(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<fit_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "fit", "Write everything that rank needs into one checked file",
-               "rulerank fit --train reduced.txt --model fold1.model\n"
-               "  chooses the kinds of members by the labels, and says which and why.\n"
-               "  With --members rules they are rules alone, made as --rule-size 4,\n"
-               "  --method frequency and the like say",
-               [arguments, &owner] { fit(owner, *arguments); });
-  path_option(*verb, "--train", arguments->train, "Training documents (SVMlight, CSV or TSV)")
-      ->type_name("FILE")
-      ->required();
-  path_option(*verb, "--pool", arguments->pool,
+  auto const [verb, a] = add_verb<fit_arguments>(
+      program, owner, "fit", "Write everything that rank needs into one checked file",
+      "rulerank fit --train reduced.txt --model fold1.model\n"
+      "  chooses the kinds of members by the labels, and says which and why.\n"
+      "  With --members rules they are rules alone, made as --rule-size 4,\n"
+      "  --method frequency and the like say",
+      fit);
+  path_option(verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")->required();
+  path_option(verb, "--pool", a.pool,
               "The documents that --train was chosen from, labelled or not: cuts are of all of "
-              "them, values are normalized within all of their query")
-      ->type_name("FILE");
-  path_option(*verb, "--model", arguments->model, "Where the model goes")
-      ->type_name("FILE")
-      ->required();
-  arguments->member.members = recommended_members;
-  arguments->add_to(*verb);
+              "them, values are normalized within all of their query");
+  path_option(verb, "--model", a.model, "Where the model goes")->required();
+  a.member.members = recommended_members;
+  a.add_to(verb);
 }
 
 }  // namespace rulerank::apps

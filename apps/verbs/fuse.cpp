@@ -1,4 +1,4 @@
-#include "apps/shared/fusion_arguments.hpp"
+#include "apps/shared/arguments/fusion_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -99,26 +99,19 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
 }  // namespace
 
 void add_fuse(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<fuse_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "fuse", "Make one run of several",
-               "rulerank fuse --run text.run dense.run --out both.run\n"
-               "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
-               [arguments, &owner, &program] {
-                 fuse_runs(owner, *arguments, *program.get_subcommand("fuse"));
-               });
-  path_option(*verb, "--run", arguments->runs, "TREC runs, two or more; - is standard input")
-      ->type_name("FILE")
-      ->required();
-  path_option(*verb, "--out", arguments->out, "The fused run")
-      ->type_name("FILE")
-      ->capture_default_str();
-  number_option(*verb, "--depth", arguments->fusion.chosen.depth,
+  auto const [verb, a] = add_verb<fuse_arguments>(
+      program, owner, "fuse", "Make one run of several",
+      "rulerank fuse --run text.run dense.run --out both.run\n"
+      "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
+      fuse_runs);
+  path_option(verb, "--run", a.runs, "TREC runs, two or more; - is standard input")->required();
+  path_option(verb, "--out", a.out, "The fused run");
+  number_option(verb, "--depth", a.fusion.chosen.depth,
                 "Documents of a query that are written; 0: all");
-  verb->add_flag("--distinct-scores", arguments->distinct_scores,
-                 "Write n, n - 1, ..., 1 as scores: evaluation programs then see this very order");
-  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
-  arguments->fusion.add_to(*verb, "--method", "--norm");
+  verb.add_flag("--distinct-scores", a.distinct_scores,
+                "Write n, n - 1, ..., 1 as scores: evaluation programs then see this very order");
+  verb.add_option("--tag", a.tag, "Last column of the run");
+  a.fusion.add_to(verb, "--method", "--norm");
 }
 
 }  // namespace rulerank::apps

@@ -1,9 +1,9 @@
-#include "apps/shared/help.hpp"
+#include "apps/shared/options/help.hpp"
 
-#include "apps/shared/completion.hpp"
-#include "apps/shared/suggestions.hpp"
+#include "apps/shared/options/completion.hpp"
+#include "apps/shared/options/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/version.hpp"
 
@@ -23,18 +23,11 @@ namespace {
 CLI::App const& app_named(CLI::App const& program, std::vector<std::string> const& words) {
   CLI::App const* app = &program;
   for (std::string const& word : words) {
-    auto const below = shown_verbs(*app);
-    auto const at = std::ranges::find(below, word, [](CLI::App const* v) { return v->get_name(); });
-    if (at == below.end()) {
-      std::vector<std::string> names;
-      for (CLI::App const* verb : below) names.push_back(verb->get_name());
-      if (names.empty())
-        throw usage_error(
-            fmt::format("found '{}', expected nothing behind {}", word, words.front()));
-      throw usage_error(
-          fmt::format("found '{}', expected a verb{}", word, did_you_mean(word, names)));
-    }
-    app = *at;
+    auto const names = verb_names(*app);
+    if (names.empty()) throw unknown_name("found", word, "nothing behind " + words.front());
+    if (std::ranges::find(names, word) == names.end())
+      throw unknown_name("found", word, "a verb" + did_you_mean(word, names));
+    app = app->get_subcommand(word);
   }
   return *app;
 }
@@ -47,9 +40,7 @@ void write_into(std::filesystem::path const& folder, std::string const& name,
 
 /// A page for the program and one for each of its verbs.
 void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
-  std::string name = full_name(app);
-  std::ranges::replace(name, ' ', '-');
-  write_into(folder, name + ".1", manual_page(app, version));
+  write_into(folder, page_name(app) + ".1", manual_page(app, version));
   for (CLI::App const* verb : shown_verbs(app)) write_manual(*verb, folder);
 }
 
@@ -74,8 +65,9 @@ void add_completion(CLI::App& program, session&) {
   verb->callback([shell, &program] {
     std::vector<std::string> const shells{"bash", "zsh", "fish"};
     if (std::ranges::find(shells, *shell) == shells.end())
-      throw usage_error(fmt::format("found '{}', expected {}{}", *shell, one_of(shells),
-                                    did_you_mean(*shell, shells)));
+      throw unknown_name(
+          "found", *shell,
+          list_of_names(shells, name_list::alternatives) + did_you_mean(*shell, shells));
     write_file("-", *shell == "bash"  ? bash_completion(program)
                     : *shell == "zsh" ? zsh_completion(program)
                                       : fish_completion(program));

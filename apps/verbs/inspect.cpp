@@ -1,7 +1,7 @@
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/inspection_report.hpp"
-#include "apps/shared/profile_arguments.hpp"
-#include "apps/shared/ranker_arguments.hpp"
+#include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/arguments/profile_arguments.hpp"
+#include "apps/shared/arguments/ranker_arguments.hpp"
+#include "apps/shared/reports/inspection_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -145,42 +145,34 @@ void inspect(session& owner, inspect_arguments const& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<inspect_arguments>();
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<inspect_arguments>(
       program, owner, "inspect", "Show what a model does as a whole: features and rules",
       "rulerank inspect --model fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10",
-      [arguments, &owner] { inspect(owner, *arguments); });
-  path_option(*verb, "--model", arguments->model, "What fit wrote")->type_name("FILE")->required();
-  number_option(*verb, "--top", arguments->top, "Most rules and features listed");
-  arguments->documents_option = number_option(*verb, "--documents", arguments->documents,
-                                              "Of rules: training documents whose scores are "
-                                              "looked at, at even distances, 1000 where there "
-                                              "are more, and about as many of --test; 0: all, "
-                                              "which is exact");
-  path_option(*verb, "--names", arguments->names, "Lines of a feature's number and its name")
-      ->type_name("FILE");
-  path_option(*verb, "--test", arguments->test,
+      inspect);
+  path_option(verb, "--model", a.model, "What fit wrote")->required();
+  number_option(verb, "--top", a.top, "Most rules and features listed");
+  a.documents_option = number_option(verb, "--documents", a.documents,
+                                     "Of rules: training documents whose scores are "
+                                     "looked at, at even distances, 1000 where there "
+                                     "are more, and about as many of --test; 0: all, "
+                                     "which is exact");
+  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+  path_option(verb, "--test", a.test,
               "Documents with labels: what features move in their scores, and what their ranking "
-              "loses when one is shuffled")
-      ->type_name("FILE");
-  arguments->of_test.push_back(
-      expect_measures(*verb, verb->add_option("--metrics", arguments->metrics,
-                                              "Names, with cut-offs; the first one sorts"))
-          ->capture_default_str());
-  arguments->of_test.push_back(
-      number_option(*verb, "--shuffles", arguments->shuffles, "Draws that a loss is the mean of"));
-  word_option(*verb, "--format", arguments->format, {"text", "markdown", "json"},
+              "loses when one is shuffled");
+  a.of_test.push_back(
+      measures_option(verb, "--metrics", a.metrics, "Names, with cut-offs; the first one sorts"));
+  a.of_test.push_back(
+      number_option(verb, "--shuffles", a.shuffles, "Draws that a loss is the mean of"));
+  word_option(verb, "--format", a.format, {"text", "markdown", "json"},
               "Form of the output; json as --json does");
-  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  std::size_t const own = verb->get_options().size();
-  arguments->profile.add_to(*verb);
-  verb->get_option("--profile")->default_str("letor");
-  auto const all = verb->get_options();
-  arguments->of_test.insert(arguments->of_test.end(),
-                            all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
-  arguments->reading.add_to(*verb);
+  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  std::size_t const own = verb.get_options().size();
+  a.profile.add_to(verb);
+  verb.get_option("--profile")->default_str("letor");
+  auto const all = verb.get_options();
+  a.of_test.insert(a.of_test.end(), all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
+  a.reading.add_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -1,9 +1,9 @@
 #include "al/labelling.hpp"
-#include "apps/shared/console.hpp"
-#include "apps/shared/labelled_sampling.hpp"
-#include "apps/shared/options.hpp"
-#include "apps/shared/reduction.hpp"
-#include "apps/shared/view_arguments.hpp"
+#include "apps/shared/arguments/view_arguments.hpp"
+#include "apps/shared/labelling/labelled_sampling.hpp"
+#include "apps/shared/labelling/reduction.hpp"
+#include "apps/shared/options/options.hpp"
+#include "apps/shared/session/console.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -114,36 +114,28 @@ void label(session& owner, label_verb_arguments& arguments) {
 }  // namespace
 
 void add_label(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<label_verb_arguments>();
-  arguments->reading.unlabelled = datasets::unlabelled;
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<label_verb_arguments>(
       program, owner, "label", "Choose documents as reduce does, labelled by people in a browser",
-      "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv",
-      [&owner, arguments] { label(owner, *arguments); });
-  path_option(*verb, "--pool", arguments->train,
+      "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv", label);
+  a.reading.unlabelled = datasets::unlabelled;
+  path_option(verb, "--pool POOL", a.train,
               "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
-      ->type_name("POOL")
       ->required();
-  path_option(*verb, "--out", arguments->out,
-              "The chosen lines with their labels; default: the pool's name and .labelled")
-      ->type_name("FILE");
-  path_option(*verb, "--resume", arguments->resume,
+  path_option(verb, "--out", a.out,
+              "The chosen lines with their labels; default: the pool's name and .labelled");
+  path_option(verb, "--resume STATE", a.resume,
               "Keep every answer in this file, and go on where it ends; default: the pool's name "
-              "and .answers")
-      ->type_name("STATE");
-  verb->add_option("--listen", arguments->listen,
-                   "Address and port of the page; port 0: any that is free")
-      ->type_name("ADDRESS:PORT")
-      ->capture_default_str();
-  verb->add_option(
-          "--host", arguments->hosts,
-          "Another name in browsers' addresses, with the port that they show; behind a proxy")
-      ->type_name("NAME[:PORT]");
-  number_option(*verb, "--answers", arguments->answers,
+              "and .answers");
+  value_option(verb, "--listen ADDRESS:PORT", a.listen,
+               "Address and port of the page; port 0: any that is free");
+  value_option(verb, "--host NAME[:PORT]", a.hosts,
+               "Another name in browsers' addresses, with the port that they show; behind a proxy")
+      ->default_str("");
+  number_option(verb, "--answers", a.answers,
                 "Labellers that answer each document before its label counts", {1, 100});
-  arguments->view.add_to(*verb);
-  arguments->add_sampling_to(*verb);
-  arguments->add_reading_to(*verb);
+  a.view.add_to(verb);
+  a.add_sampling_to(verb);
+  a.add_reading_to(verb);
 }
 
 }  // namespace rulerank::apps

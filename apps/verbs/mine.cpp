@@ -1,4 +1,4 @@
-#include "apps/shared/mine_arguments.hpp"
+#include "apps/shared/arguments/mine_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
@@ -197,14 +197,13 @@ void run_mine(session& owner, mine_arguments const& given) {
 }  // namespace
 
 void add_mine(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<mine_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "mine", "Find frequent itemsets and strong rules",
-               "rulerank mine --transactions baskets.txt --form baskets --separator , "
-               "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm",
-               [arguments, &owner] { run_mine(owner, *arguments); });
-  runs_over_ranks(*verb);
-  arguments->add_to(*verb);
+  auto const [verb, a] = add_verb<mine_arguments>(
+      program, owner, "mine", "Find frequent itemsets and strong rules",
+      "rulerank mine --transactions baskets.txt --form baskets --separator , "
+      "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm",
+      run_mine);
+  runs_over_ranks(verb);
+  a.add_to(verb);
 }
 
 }  // namespace rulerank::apps

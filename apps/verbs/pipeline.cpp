@@ -1,5 +1,5 @@
-#include "apps/shared/cross_validation.hpp"
-#include "apps/shared/pair_pool.hpp"
+#include "apps/shared/evaluation/cross_validation.hpp"
+#include "apps/shared/search/pair_pool.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -283,7 +283,8 @@ class private_folder {
   std::string path_;
 };
 
-void pipeline(session& owner, pipeline_arguments given) {
+void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
+  given.check(line);
   eval::table_format const format =
       owner.run.json ? eval::table_format::json : eval::table_format_from(given.experiment.format);
   knn::text_index_options const options = given.index_options(owner);
@@ -316,44 +317,32 @@ void pipeline(session& owner, pipeline_arguments given) {
 }  // namespace
 
 void add_pipeline(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<pipeline_arguments>();
-  pipeline_arguments& a = *arguments;
-  a.experiment.discretizer.norm = "query-minmax";
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<pipeline_arguments>(
       program, owner, "pipeline",
       "From documents, topics and judgments to ranked and evaluated lists",
       "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
       "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
-      [&owner, &program, arguments] {
-        CLI::App const& line = *program.get_subcommand("pipeline");
-        arguments->check(line);
-        pipeline(owner, *arguments);
-      });
-  path_option(*verb, "--collection", a.collection,
+      pipeline);
+  a.experiment.discretizer.norm = "query-minmax";
+  path_option(verb, "--collection FILE|FOLDER", a.collection,
               "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
-      ->type_name("FILE|FOLDER")
       ->required();
-  path_option(*verb, "--topics", a.topics, "Topics, in a form of documents")
-      ->type_name("FILE|FOLDER")
+  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents")->required();
+  path_option(verb, "--qrels", a.qrels, "TREC judgments")->required();
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
       ->required();
-  path_option(*verb, "--qrels", a.qrels, "TREC judgments")->type_name("FILE")->required();
-  path_option(*verb, "--out-dir", a.out_dir, "Folder for all that is written; made where missing")
-      ->type_name("D")
-      ->required();
-  a.add_search_to(*verb, "Documents of a topic that are ranked");
-  number_option(*verb, "--fold-count", a.folds, "Folds, at least 3", {1, 1'000'000})
-      ->type_name("K");
-  number_option(*verb, "--unjudged", a.unjudged,
+  a.add_search_to(verb, "Documents of a topic that are ranked");
+  number_option(verb, "--fold-count K", a.folds, "Folds, at least 3", {1, 1'000'000});
+  number_option(verb, "--unjudged V", a.unjudged,
                 "The label of pairs that nobody judged: 0, not relevant; or -1, apart from judged "
                 "ones: nothing learns from them, and the main table has judged@10",
-                {datasets::unlabelled, 0})
-      ->type_name("V");
-  a.add_features_to(*verb);
-  add_cross_validation_to(*verb, a.experiment);
-  runs_over_ranks(*verb);
+                {datasets::unlabelled, 0});
+  a.add_features_to(verb);
+  add_cross_validation_to(verb, a.experiment);
+  runs_over_ranks(verb);
   for (auto const& [option, of_main_table] :
        {std::pair{"--metrics", main_measures}, std::pair{"--profile", main_profile}}) {
-    CLI::Option* const one = verb->get_option(option);
+    CLI::Option* const one = verb.get_option(option);
     one->description(fmt::format("{}; of the tables in D/experiment. The main table's: {}",
                                  one->get_description(), of_main_table));
   }

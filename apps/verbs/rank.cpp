@@ -1,5 +1,5 @@
-#include "apps/shared/device_rule.hpp"
-#include "apps/shared/scorer_arguments.hpp"
+#include "apps/shared/arguments/scorer_arguments.hpp"
+#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -263,27 +263,23 @@ void rank(session& owner, rank_arguments arguments) {
 }  // namespace
 
 void add_rank(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<rank_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "rank", "Score and rank documents",
-               "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
-               "--method frequency --out scores.txt --run run.trec",
-               [arguments, &owner] { rank(owner, *arguments); });
-  runs_over_ranks(*verb);
-  arguments->scorer.add_inputs_to(*verb);
-  path_option(*verb, "--test", arguments->tests,
+  auto const [verb, a] = add_verb<rank_arguments>(
+      program, owner, "rank", "Score and rank documents",
+      "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
+      "--method frequency --out scores.txt --run run.trec",
+      rank);
+  runs_over_ranks(verb);
+  a.scorer.add_inputs_to(verb);
+  path_option(verb, "--test FILE|-", a.tests,
               "Documents to rank; -: standard input, each query ranked at the blank line behind it "
               "or when the next one begins")
-      ->type_name("FILE|-")
       ->required();
-  path_option(*verb, "--out", arguments->outs,
+  path_option(verb, "--out", a.outs,
               "One score a line, in input order; with several --test one file for each")
-      ->type_name("FILE")
       ->default_str("-");
-  path_option(*verb, "--run", arguments->runs, "The ranking as a TREC run, likewise")
-      ->type_name("FILE");
-  verb->add_option("--tag", arguments->tag, "Last column of the run")->capture_default_str();
-  arguments->scorer.add_to(*verb);
+  path_option(verb, "--run", a.runs, "The ranking as a TREC run, likewise");
+  verb.add_option("--tag", a.tag, "Last column of the run");
+  a.scorer.add_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -1,8 +1,8 @@
-#include "apps/shared/committee_arguments.hpp"
-#include "apps/shared/committee_rounds.hpp"
-#include "apps/shared/label_arguments.hpp"
-#include "apps/shared/labelled_sampling.hpp"
-#include "apps/shared/reduction.hpp"
+#include "apps/shared/arguments/committee_arguments.hpp"
+#include "apps/shared/arguments/label_arguments.hpp"
+#include "apps/shared/labelling/committee_rounds.hpp"
+#include "apps/shared/labelling/labelled_sampling.hpp"
+#include "apps/shared/labelling/reduction.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -162,27 +162,23 @@ void reduce(session& owner, reduce_arguments const& arguments) {
 }  // namespace
 
 void add_reduce(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<reduce_arguments>();
-  CLI::App* const verb =
-      add_verb(program, owner, "reduce", "Choose the few training documents that bring new rules",
-               "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
-               "--discretizer-out cuts.json",
-               [&owner, arguments] { reduce(owner, *arguments); });
-  path_option(*verb, "--train", arguments->train,
-              "Training file: SVMlight with qid (LETOR), CSV or TSV")
-      ->type_name("FILE")
+  auto const [verb, a] = add_verb<reduce_arguments>(
+      program, owner, "reduce", "Choose the few training documents that bring new rules",
+      "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
+      "--discretizer-out cuts.json",
+      reduce);
+  path_option(verb, "--train", a.train, "Training file: SVMlight with qid (LETOR), CSV or TSV")
       ->required();
-  path_option(*verb, "--out", arguments->out,
+  path_option(verb, "--out", a.out,
               "The chosen lines of the training file, verbatim and in their order; - for "
               "standard output. To train on: fit's recommended members, rules, ridge regression or "
               "another pointwise objective, not a pairwise one")
-      ->type_name("FILE")
       ->required();
-  arguments->add_sampling_to(*verb);
-  arguments->labels.add_to(*verb);
-  arguments->rounds.add_to(*verb);
-  arguments->add_reading_to(*verb);
-  runs_over_ranks(*verb);
+  a.add_sampling_to(verb);
+  a.labels.add_to(verb);
+  a.rounds.add_to(verb);
+  a.add_reading_to(verb);
+  runs_over_ranks(verb);
 }
 
 }  // namespace rulerank::apps

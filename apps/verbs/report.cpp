@@ -1,4 +1,4 @@
-#include "apps/shared/options.hpp"
+#include "apps/shared/options/options.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "report/contents.hpp"
@@ -48,36 +48,28 @@ void write_report(session& owner, report_arguments& arguments) {
 }  // namespace
 
 void add_report(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<report_arguments>();
-  report::report_options& o = arguments->options;
-  CLI::App* const verb =
-      add_verb(program, owner, "report", "Show experiments as one page, for a browser or for print",
-               "rulerank report result curves --out report.html\n"
-               "  result is what `experiment` wrote, curves what `experiment --systems` wrote",
-               [arguments, &owner] { write_report(owner, *arguments); });
-  path_option(*verb, "folders", o.folders, "What experiment or pipeline wrote")->type_name("DIR");
-  path_option(*verb, "--out", arguments->out, "Where it goes; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  word_option(*verb, "--format", arguments->format, {"html", "markdown", "latex"},
+  auto const [verb, a] = add_verb<report_arguments>(
+      program, owner, "report", "Show experiments as one page, for a browser or for print",
+      "rulerank report result curves --out report.html\n"
+      "  result is what `experiment` wrote, curves what `experiment --systems` wrote",
+      write_report);
+  report::report_options& o = a.options;
+  path_option(verb, "folders DIR", o.folders, "What experiment or pipeline wrote");
+  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  word_option(verb, "--format", a.format, {"html", "markdown", "latex"},
               "One page, or a text with figures in the folder OUT-figures beside it");
-  word_option(*verb, "--figures", arguments->figures, {"svg", "pdf"},
+  word_option(verb, "--figures", a.figures, {"svg", "pdf"},
               "Of a text: SVG, or PDF beside it by rsvg-convert of Debian's librsvg2-bin");
-  verb->add_option("--title", o.title, "The title")->type_name("TEXT")->capture_default_str();
-  verb->add_option("--baseline", o.baseline,
-                   "The system that the others are compared with; else the first one")
-      ->type_name("NAME");
-  verb->add_option("--metric", o.metric,
-                   "Of wins, losses and learning curves; else NDCG@10, or the first one")
-      ->type_name("M");
-  path_option(*verb, "--folds", o.folds,
-              "Fold*/test.txt, for documents and labels; else where the manifests say")
-      ->type_name("DIR");
-  path_option(*verb, "--model", o.models, "Model files: their strongest features and rules")
-      ->type_name("FILE");
-  path_option(*verb, "--bench", o.bench, "Results of benchmarks, a JSON object a line")
-      ->type_name("FILE");
-  number_option(*verb, "--top", o.top, "Most queries won and lost, rules and features listed");
+  verb.add_option("--title", o.title, "The title");
+  value_option(verb, "--baseline NAME", o.baseline,
+               "The system that the others are compared with; else the first one");
+  value_option(verb, "--metric M", o.metric,
+               "Of wins, losses and learning curves; else NDCG@10, or the first one");
+  path_option(verb, "--folds DIR", o.folds,
+              "Fold*/test.txt, for documents and labels; else where the manifests say");
+  path_option(verb, "--model", o.models, "Model files: their strongest features and rules");
+  path_option(verb, "--bench", o.bench, "Results of benchmarks, a JSON object a line");
+  number_option(verb, "--top", o.top, "Most queries won and lost, rules and features listed");
 }
 
 }  // namespace rulerank::apps

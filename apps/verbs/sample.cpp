@@ -1,6 +1,6 @@
 #include "datasets/sample.hpp"
 
-#include "apps/shared/fold_summary.hpp"
+#include "apps/shared/evaluation/fold_summary.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -93,44 +93,36 @@ void sample(session& owner, sample_arguments const& arguments) {
 }  // namespace
 
 void add_sample(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<sample_arguments>();
-  CLI::App* const verb = add_verb(program, owner, "sample", "Draw a data set in LETOR form, seeded",
-                                  "rulerank sample --shape td2003 --seed 7 --out-dir drawn\n"
-                                  "drawn/Fold1/train.txt has 29,435 documents",
-                                  [arguments, &owner] { sample(owner, *arguments); });
-  std::vector<std::string> names;
-  for (datasets::shape const& s : datasets::shapes()) names.emplace_back(s.name);
-  auto* const shape =
-      word_option(*verb, "--shape", arguments->shape, names, "The sizes of a published set")
-          ->type_name("NAME");
+  auto const [verb, a] =
+      add_verb<sample_arguments>(program, owner, "sample", "Draw a data set in LETOR form, seeded",
+                                 "rulerank sample --shape td2003 --seed 7 --out-dir drawn\n"
+                                 "drawn/Fold1/train.txt has 29,435 documents",
+                                 sample);
+  auto* const shape = word_option(verb, "--shape NAME", a.shape, datasets::shapes(),
+                                  "The sizes of a published set");
   auto* const documents =
-      number_option(*verb, "--documents", arguments->documents,
-                    "Documents in all, at least one a query", {1, most_documents});
+      number_option(verb, "--documents", a.documents, "Documents in all, at least one a query",
+                    {1, most_documents});
   auto* const features =
-      number_option(*verb, "--features", arguments->features, "Features a document", {.least = 1})
-          ->type_name("M");
+      number_option(verb, "--features M", a.features, "Features a document", {.least = 1});
   auto* const queries =
-      number_option(*verb, "--queries", arguments->queries,
+      number_option(verb, "--queries K", a.queries,
                     "Queries in all, at least one a part; 0: one for each hundred documents",
-                    {0, most_documents})
-          ->type_name("K");
+                    {0, most_documents});
   auto* const labels =
-      number_option(*verb, "--labels", arguments->labels,
-                    "Labels 0 to L-1, each a quarter as frequent as the one before", {.least = 1})
-          ->type_name("L");
-  arguments->folds_option =
-      number_option(*verb, "--fold-count", arguments->folds,
+      number_option(verb, "--labels L", a.labels,
+                    "Labels 0 to L-1, each a quarter as frequent as the one before", {.least = 1});
+  a.folds_option =
+      number_option(verb, "--fold-count F", a.folds,
                     "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
                     "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)",
-                    {1, most_folds})
-          ->type_name("F");
-  renamed_option(*verb, "--folds", arguments->folds_option);
-  path_option(*verb, "--out-dir", arguments->out_dir,
-              "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")
-      ->type_name("D");
-  verb->add_flag("--list-shapes", arguments->list_shapes,
-                 "List the shapes; with --json also what was published of their reduction");
-  arguments->documents_option = documents;
+                    {1, most_folds});
+  renamed_option(verb, "--folds", a.folds_option);
+  path_option(verb, "--out-dir D", a.out_dir,
+              "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing");
+  verb.add_flag("--list-shapes", a.list_shapes,
+                "List the shapes; with --json also what was published of their reduction");
+  a.documents_option = documents;
   documents->needs(features)->excludes(shape);
   features->needs(documents)->excludes(shape);
   queries->needs(documents);

@@ -1,9 +1,9 @@
 #include "knn/sparse/search.hpp"
 
-#include "apps/shared/corrections.hpp"
-#include "apps/shared/device_rule.hpp"
-#include "apps/shared/search_driver.hpp"
-#include "apps/shared/text_arguments.hpp"
+#include "apps/shared/arguments/text_arguments.hpp"
+#include "apps/shared/search/corrections.hpp"
+#include "apps/shared/search/search_driver.hpp"
+#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"

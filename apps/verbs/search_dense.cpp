@@ -1,5 +1,5 @@
-#include "apps/shared/device_rule.hpp"
-#include "apps/shared/search_driver.hpp"
+#include "apps/shared/search/search_driver.hpp"
+#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"

@@ -1,9 +1,9 @@
-#include "apps/shared/arguments.hpp"
-#include "apps/shared/device_rule.hpp"
-#include "apps/shared/profile_arguments.hpp"
-#include "apps/shared/ranker_arguments.hpp"
-#include "apps/shared/sampler_arguments.hpp"
-#include "apps/shared/tune_arguments.hpp"
+#include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/arguments/profile_arguments.hpp"
+#include "apps/shared/arguments/ranker_arguments.hpp"
+#include "apps/shared/arguments/sampler_arguments.hpp"
+#include "apps/shared/arguments/tune_arguments.hpp"
+#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
@@ -273,48 +273,38 @@ void tune(session& owner, tune_verb_arguments const& a) {
 }  // namespace
 
 void add_tune(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<tune_verb_arguments>();
-  tune_verb_arguments& a = *arguments;
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<tune_verb_arguments>(
       program, owner, "tune", "Choose how to rank on a validation part",
       "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metrics MAP --out best.json\n"
       "tries ways to cut features and to score by successive halving; then\n"
       "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
-      [&owner, arguments] { tune(owner, *arguments); });
-  runs_over_ranks(*verb);
-  path_option(*verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")
-      ->type_name("FILE")
+      tune);
+  runs_over_ranks(verb);
+  path_option(verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")->required();
+  path_option(verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->required();
-  path_option(*verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
-      ->type_name("FILE")
-      ->required();
-  renamed_option(*verb, "--metric",
-                 expect_measures(*verb, verb->add_option("--metrics", a.metrics,
-                                                         "As evaluate's; more of them are shown, "
-                                                         "the first decides"))
-                     ->type_name("M,...")
-                     ->capture_default_str());
-  add_profile(*verb, a.profile);
-  path_option(*verb, "--out", a.out,
-              "The best settings, for --settings of rank, fit and experiment")
-      ->type_name("S.json");
-  path_option(*verb, "--trials", a.trials, "What was tried, as TSV")->type_name("T.tsv");
-  path_option(*verb, "--resume", a.resume,
-              "Keeps what was tried, to go on after an interruption or with a larger budget")
-      ->type_name("STATE");
-  word_option(*verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+  renamed_option(verb, "--metric",
+                 measures_option(verb, "--metrics M,...", a.metrics,
+                                 "As evaluate's; more of them are shown, "
+                                 "the first decides"));
+  add_profile(verb, a.profile);
+  path_option(verb, "--out S.json", a.out,
+              "The best settings, for --settings of rank, fit and experiment");
+  path_option(verb, "--trials T.tsv", a.trials, "What was tried, as TSV");
+  path_option(verb, "--resume STATE", a.resume,
+              "Keeps what was tried, to go on after an interruption or with a larger budget");
+  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
               "What goes to standard output");
-  a.tuned.add_to(*verb, tune_arguments::searched::everything);
-  a.ranker.add_engine_to(*verb);
-  a.discretizer.add_to(*verb);
-  for (char const* const tried : {"--method", "--bins"})
-    verb->remove_option(verb->get_option(tried));
-  CLI::Option* const read = verb->get_option("--discretizer");
+  a.tuned.add_to(verb, tune_arguments::searched::everything);
+  a.ranker.add_engine_to(verb);
+  a.discretizer.add_to(verb);
+  for (char const* const tried : {"--method", "--bins"}) verb.remove_option(verb.get_option(tried));
+  CLI::Option* const read = verb.get_option("--discretizer");
   for (char const* const tried : {"--try-method", "--try-bins", "--try-norm"})
-    read->excludes(verb->get_option(tried));
-  verb->get_option("--norm")->excludes(verb->get_option("--try-norm"));
-  a.reading.add_to(*verb);
-  a.reading.add_drop_unjudged_to(*verb);
+    read->excludes(verb.get_option(tried));
+  verb.get_option("--norm")->excludes(verb.get_option("--try-norm"));
+  a.reading.add_to(verb);
+  a.reading.add_drop_unjudged_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -1,6 +1,6 @@
 #include "datasets/vectors.hpp"
 
-#include "apps/shared/text_arguments.hpp"
+#include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
@@ -181,10 +181,8 @@ void add_files(CLI::App& verb, vector_files& files, std::string const& input,
                bool required) {
   auto* const in = path_option(verb, input, files.in, what)->type_name("FILE|FOLDER|-");
   auto* const out =
-      path_option(verb, output, files.out, "Their vectors, in .npy, .fvecs or .fbin, a row each")
-          ->type_name("FILE");
-  path_option(verb, ids, files.ids, "Their ids in the order of the rows, one a line")
-      ->type_name("FILE");
+      path_option(verb, output, files.out, "Their vectors, in .npy, .fvecs or .fbin, a row each");
+  path_option(verb, ids, files.ids, "Their ids in the order of the rows, one a line");
   if (!required) return;
   in->required();
   out->required();
@@ -193,28 +191,24 @@ void add_files(CLI::App& verb, vector_files& files, std::string const& input,
 }  // namespace
 
 void add_vectors(CLI::App& program, session& owner) {
-  auto const arguments = std::make_shared<vectors_arguments>();
-  arguments->text.smart = "ltc.ltc";
-  CLI::App* const verb = add_verb(
+  auto const [verb, a] = add_verb<vectors_arguments>(
       program, owner, "vectors", "Latent semantic vectors of documents and topics",
       "rulerank vectors --collection docs.tsv --out docs.npy --topics topics.tsv --topics-out "
       "topics.npy\nsearch dense --metric cosine then finds the documents nearest to the topics",
-      [arguments, &owner, &program] {
-        make_vectors(owner, *arguments, *program.get_subcommand("vectors"));
-      });
-  add_files(*verb, arguments->collection, "--collection", "--out", "--ids-out",
+      make_vectors);
+  a.text.smart = "ltc.ltc";
+  add_files(verb, a.collection, "--collection", "--out", "--ids-out",
             "Documents: TSV, JSON lines, TREC's or SMART's form, a folder; - is standard input",
             true);
-  add_files(*verb, arguments->topics, "--topics", "--topics-out", "--topic-ids-out",
+  add_files(verb, a.topics, "--topics", "--topics-out", "--topic-ids-out",
             "Topics, in a form of documents, weighed as queries", false);
-  add_files(*verb, arguments->more, "--fold-in", "--fold-in-out", "--fold-in-ids-out",
+  add_files(verb, a.more, "--fold-in", "--fold-in-out", "--fold-in-ids-out",
             "Further documents, which do not shape the space", false);
-  number_option(*verb, "--dimensions", arguments->dimensions, "Of the space",
+  number_option(verb, "--dimensions", a.dimensions, "Of the space",
                 {1, knn::latent_space::most_dimensions});
-  word_option(*verb, "--element", arguments->element, {"f32", "f64"},
-              "What a value is; f64 in .npy alone");
-  arguments->text.add_reading_to(*verb);
-  arguments->text.add_index_to(*verb);
+  word_option(verb, "--element", a.element, {"f32", "f64"}, "What a value is; f64 in .npy alone");
+  a.text.add_reading_to(verb);
+  a.text.add_index_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "apps/shared/options.hpp"
-#include "apps/shared/session.hpp"
+#include "apps/shared/options/options.hpp"
+#include "apps/shared/session/session.hpp"
 
 // Each verb is one file, apps/verbs/NAME.cpp, with one function, which adds the verb and its
 // options. It is as long as the list of options is.

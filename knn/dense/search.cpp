@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/dense/definition.hpp"
@@ -22,8 +23,8 @@ namespace rulerank::knn {
 
 namespace {
 
-constexpr std::array<similarity, 3> metrics{similarity::l2, similarity::inner_product,
-                                            similarity::cosine};
+constexpr named_values<similarity, 3> metrics{
+    {{"l2", similarity::l2}, {"ip", similarity::inner_product}, {"cosine", similarity::cosine}}};
 
 using candidate_lists = std::vector<std::vector<dense_candidate>>;
 
@@ -113,12 +114,7 @@ double farthest_key(similarity metric, double radius) {
 }  // namespace
 
 similarity dense_similarity_from(std::string_view name) {
-  std::string names;
-  for (similarity const metric : metrics) {
-    if (name_of(metric) == name) return metric;
-    names.append(names.empty() ? "" : ", ").append(name_of(metric));
-  }
-  throw usage_error(fmt::format("found metric '{}', expected {}", name, names));
+  return value_named<similarity>(metrics, name, "found metric", name_list::plain);
 }
 
 void dense_search_engine::search_nearest(context const& ctx, dense_request const& request,
@@ -225,8 +221,7 @@ struct dense_index::implementation {
 
 dense_index::dense_index(context const& ctx, datasets::vectors rows,
                          dense_index_options const& options, std::vector<std::int64_t> ids) {
-  if (std::find(metrics.begin(), metrics.end(), options.metric) == metrics.end())
-    dense_similarity_from(knn::name_of(options.metric));
+  if (name_in(metrics, options.metric).empty()) dense_similarity_from(knn::name_of(options.metric));
   auto const& entry = choose_engine(engines, options.engine, ctx);
   if (!ids.empty() && ids.size() != rows.size())
     throw usage_error(fmt::format("ids: found {}, expected one for each of {}", ids.size(),

@@ -1,9 +1,9 @@
 #include "knn/sparse/search.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
-#include "knn/option_names.hpp"
 #include "knn/sparse/engine.hpp"
 #include "knn/sparse/posting_lists.hpp"
 #include "knn/sparse/similarity_math.hpp"
@@ -18,17 +18,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace rulerank::knn {
 
 namespace {
 
-struct named_metric {
-  std::string_view name;
-  similarity which;
-};
-constexpr std::array<named_metric, 3> metrics{{{"cosine", similarity::cosine},
+constexpr named_values<similarity, 3> metrics{{{"cosine", similarity::cosine},
                                                {"ip", similarity::inner_product},
                                                {"l2", similarity::normalized_l2}}};
 
@@ -165,16 +159,11 @@ void keep_matches(context const& ctx, sparse_index const& index, similarity metr
 }  // namespace
 
 similarity sparse_similarity_from(std::string_view name) {
-  std::string names;
-  for (named_metric const& metric : metrics) {
-    if (metric.name == name) return metric.which;
-    names.append(names.empty() ? "" : ", ").append(metric.name);
-  }
-  throw usage_error(fmt::format("found metric '{}', expected {}", name, names));
+  return value_named<similarity>(metrics, name, "found metric", name_list::plain);
 }
 
 load_balance load_balance_from(std::string_view name) {
-  return static_cast<load_balance>(index_of_name(name, balances, "balance"));
+  return value_named<load_balance>(balances, name, "found balance", name_list::plain);
 }
 std::string_view name_of(load_balance balance) {
   return balances[static_cast<std::size_t>(balance)];

@@ -1,7 +1,7 @@
 #include "knn/sparse/weighting.hpp"
 
 #include "core/error.hpp"
-#include "knn/option_names.hpp"
+#include "core/named_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -135,14 +135,14 @@ void check(weighting_options const& options) {
 }
 
 weighting weighting_from(std::string_view name) {
-  return static_cast<weighting>(index_of_name(name, names, "weighting"));
+  return value_named<weighting>(names, name, "found weighting", name_list::plain);
 }
 std::string_view name_of(weighting how) {
   return names[static_cast<std::size_t>(how)];
 }
 
 term_frequency term_frequency_from(std::string_view name) {
-  return static_cast<term_frequency>(index_of_name(name, names_of_tf, "tf"));
+  return value_named<term_frequency>(names_of_tf, name, "found tf", name_list::plain);
 }
 std::string_view name_of(term_frequency tf) {
   return names_of_tf[static_cast<std::size_t>(tf)];

@@ -1,13 +1,11 @@
 #include "knn/text/stemmer.hpp"
 
-#include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "knn/text/analyzer.hpp"
 
 #include <algorithm>
 #include <new>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <libstemmer.h>
 
 namespace rulerank::knn {
@@ -26,8 +24,7 @@ stemmer::stemmer(std::string const& algorithm) : algorithm_(algorithm) {
   if (algorithm == "none") return;
   auto const known = stemmers();
   if (std::find(known.begin(), known.end(), algorithm) == known.end())
-    throw usage_error(fmt::format("found the stemmer '{}', expected none or one of: {}", algorithm,
-                                  fmt::join(known, ", ")));
+    throw unknown_name("found the stemmer", algorithm, "none or one of: " + list_of_names(known));
   stemmer_.reset(sb_stemmer_new(algorithm.c_str(), "UTF_8"));
   if (!stemmer_) throw std::bad_alloc();
 }

@@ -2,9 +2,9 @@
 
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/named_values.hpp"
 #include "core/process_group.hpp"
 #include "rules/mining/engines.hpp"
-#include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,13 +29,9 @@ constexpr std::array<mining_engine_info, 3> all_engines{{
      runs_on::cpu, mining::vertical},
 }};
 
-struct kind_name {
-  itemset_kind which;
-  std::string_view name;
-};
-constexpr std::array<kind_name, 3> kinds{{{itemset_kind::all, "all"},
-                                          {itemset_kind::closed, "closed"},
-                                          {itemset_kind::maximal, "maximal"}}};
+constexpr named_values<itemset_kind, 3> kinds{{{"all", itemset_kind::all},
+                                               {"closed", itemset_kind::closed},
+                                               {"maximal", itemset_kind::maximal}}};
 
 struct itemset_hash {
   std::size_t operator()(std::vector<item> const& x) const {
@@ -60,7 +56,7 @@ std::string_view name_of(itemset_kind k) {
   return name_in(kinds, k);
 }
 itemset_kind itemset_kind_from(std::string_view name) {
-  return which_in(kinds, "kind", name);
+  return value_named<itemset_kind>(kinds, name, "found kind");
 }
 
 std::uint64_t bytes_for_itemsets(context const& ctx) {

@@ -2,8 +2,8 @@
 
 #include "core/append_format.hpp"
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "datasets/json_text.hpp"
-#include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +14,9 @@
 namespace rulerank::rules {
 namespace {
 
-struct format_name {
-  mining_format which;
-  std::string_view name;
-};
-constexpr format_name formats[] = {{mining_format::borgelt, "borgelt"},
-                                   {mining_format::spmf, "spmf"},
-                                   {mining_format::json, "json"}};
+constexpr named_values<mining_format, 3> formats{{{"borgelt", mining_format::borgelt},
+                                                  {"spmf", mining_format::spmf},
+                                                  {"json", mining_format::json}}};
 
 /// A name as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_name(std::string const& name) {
@@ -38,12 +34,6 @@ double (*measure_of(std::string_view name))(rule_counts const&) {
   for (rule_measure const& m : rule_measures())
     if (m.name == name) return m.of;
   return nullptr;
-}
-
-std::string measure_names() {
-  std::string names;
-  for (rule_measure const& m : rule_measures()) append_format(names, "{}, ", m.name);
-  return names.substr(0, names.size() - 2);
 }
 
 std::string upper(std::string name) {
@@ -64,14 +54,14 @@ std::string_view name_of(mining_format f) {
 }
 
 mining_format mining_format_from(std::string_view name) {
-  return which_in(formats, "format", name);
+  return value_named<mining_format>(formats, name, "found format");
 }
 
 void check_measures(std::span<std::string const> names) {
   for (std::string const& name : names)
     if (name != holm_name && measure_of(name) == nullptr)
-      throw usage_error(
-          fmt::format("found measure '{}', expected {} or {}", name, measure_names(), holm_name));
+      throw unknown_name("found measure", name,
+                         fmt::format("{} or {}", list_of_names(rule_measures()), holm_name));
 }
 
 mining_writer::mining_writer(output_file& out, std::span<std::string const> names,

@@ -57,7 +57,7 @@ class Misspelt(harness.CommandLine):
                 self.assertIn(f" (did you mean {meant}?)", errors)
 
     def test_every_synonym_is_of_an_option_that_there_is(self):
-        source = pathlib.Path(__file__).parents[2] / "apps/shared/suggestions.cpp"
+        source = pathlib.Path(__file__).parents[2] / "apps/shared/options/suggestions.cpp"
         named = re.findall(r'(?m)^    \{"(--[a-z-]+)", \{', source.read_text())
         self.assertGreater(len(named), 20)
         texts = " ".join(self.expect(0, *verb.split(), "--help").stdout.decode()

@@ -1,0 +1,139 @@
+#include "apps/shared/arguments/curve_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "core/named_values.hpp"
+#include "core/output_file.hpp"
+#include "datasets/json_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+namespace {
+
+/// `1%,2.5%` as shares.
+std::vector<double> budgets_from(std::string const& list) {
+  std::vector<double> shares;
+  for (std::string const& word : split_list(list)) {
+    std::string_view digits = word;
+    if (digits.ends_with('%')) digits.remove_suffix(1);
+    auto const percent = read_number<double>(digits, {0, 100});
+    if (!percent || *percent == 0 || !word.ends_with('%'))
+      throw usage_error(
+          fmt::format("--budgets: found '{}', expected shares such as 1%,2.5%,100%", word));
+    if (!shares.empty() && *percent / 100 <= shares.back())
+      throw usage_error(fmt::format(
+          "--budgets: found '{}' behind a share as large, expected them ascending", word));
+    shares.push_back(*percent / 100);
+  }
+  return shares;
+}
+
+constexpr std::array<std::string_view, 2> by_lightgbm{"lightgbm", "ilmart"};
+
+void expect_once(std::string_view option, std::vector<std::string> const& words) {
+  for (auto at = words.begin(); at != words.end(); ++at)
+    if (std::find(words.begin(), at, *at) != at)
+      throw usage_error(fmt::format("{}: found '{}' twice, expected it once", option, *at));
+}
+
+}  // namespace
+
+void curve_arguments::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  help_group const group(verb, "Learning curves");
+  list_option(verb, "--systems", systems_, experiment::curve_systems(),
+              "Instead of all else: learning curves of these rankers, each from a part of the "
+              "labels: " +
+                  list_of_names(experiment::curve_systems()));
+  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training part");
+  list_option(verb, "--ways", ways_, experiment::curve_ways(),
+              "How the documents of a share are chosen");
+  path_option(verb, "--lightgbm PATH", lightgbm_,
+              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
+              "installed one has it");
+}
+
+void curve_arguments::expect_none() const {
+  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"},
+                 "{} is for --systems, expected both");
+}
+
+experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {
+  expect_none_of(*verb_,
+                 {"--reduce-size", "--rank-size", "--baselines", "--scores", "--permutations",
+                  "--tune", "--settings", "--engine", "--cache-memory", "--support-weight",
+                  "--smoothing", "--feature-share"},
+                 "found {} beside --systems, expected one of the two");
+  a.tuned.expect_none();
+  a.sampler.check();
+  experiment::curve_options o;
+  o.systems = split_list(systems_);
+  expect_once("--systems", o.systems);
+  o.ways = split_list(ways_);
+  expect_once("--ways", o.ways);
+  if (!lightgbm_.empty() && std::ranges::find_first_of(o.systems, by_lightgbm) == o.systems.end())
+    throw usage_error(fmt::format("--lightgbm: found without {} among --systems ({})",
+                                  fmt::join(by_lightgbm, " or "), systems_));
+  o.budgets = budgets_from(budgets_);
+  o.draws = a.random_draws;
+  o.lightgbm = lightgbm_;
+  o.measures = eval::parse_measures(a.metrics);
+  o.profile = eval::make_profile(a.profile);
+  // A ranker that scores all documents alike is to gain nothing by the order of the file.
+  if (o.profile.ties == eval::tie_rule::stable) o.profile.ties = eval::tie_rule::average;
+  o.discretizer = a.discretizer.options();
+  o.thresholds = a.ranker.options().scoring.thresholds;
+  o.partitions = a.sampler.partition_count();
+  o.feature_order = a.sampler.order().order;
+  o.feature_order_file = a.sampler.order().path;
+  o.out_dir = a.out_dir;
+  try {
+    experiment::check(o);
+  } catch (rulerank::error const& e) {  // all that it opens is the library
+    if (lightgbm_.empty()) throw;
+    throw error({"--lightgbm", 0, 0}, e.what());
+  }
+  return o;
+}
+
+std::vector<session::named_output> curve_outputs(std::string const& out_dir) {
+  std::vector<session::named_output> outputs;
+  for (char const* const name : {"curves.tsv", "curves.md", "curves.svg", "manifest.json"})
+    outputs.push_back(
+        {fmt::format("--out-dir's {}", name), (std::filesystem::path(out_dir) / name).string()});
+  return outputs;
+}
+
+experiment::curve_results learn_curves(session& owner, cross_validation_arguments const& a,
+                                       experiment::curve_options const& options) {
+  owner.expect_device_for("--systems", runs_on::cpu);
+  experiment::file_folds_options reading = folds_reading(a);
+  reading.vali = experiment::needs_validation(options);
+  experiment::file_folds const folds(a.folds, reading);
+  for (std::string const& path : folds.files()) owner.input(path);
+  owner.input(options.feature_order_file);
+  experiment::sinks const out{
+      .warn = [&](std::string const& message) { owner.warn(message); },
+      .note = [&](std::string const& message) { owner.say(message); },
+      .stage = [&](std::string_view stage,
+                   double seconds) { owner.took(std::string(stage), seconds); },
+      .scores = {}};
+  bool const writes = owner.ranks().is_first();
+  folder_lock const lock = writes ? owner.hold(a.out_dir) : folder_lock();
+  experiment::curve_results done =
+      experiment::run_curves(owner.ctx(), options, judged_folds(folds), out);
+  owner.note("libraries", done.libraries);
+  if (writes)
+    write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
+               datasets::text_of(owner.manifest()));
+  return done;
+}
+
+}  // namespace rulerank::apps

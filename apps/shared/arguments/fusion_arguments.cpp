@@ -1,0 +1,41 @@
+#include "apps/shared/arguments/fusion_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+void fusion_arguments::add_to(CLI::App& verb, std::string const& method_option,
+                              std::string const& norm_option) {
+  method_option_ = method_option;
+  norm_option_ = norm_option;
+  help_group const group(verb, "Fusion");
+  word_option(verb, method_option, method, knn::fusion_method_names(),
+              "How runs become one, by ranks: rrf, isr; by scores: combsum, combmnz, combanz, "
+              "combmax, combmin, combmed");
+  word_option(verb, norm_option, norm, knn::score_norm_names(),
+              "What scores of a query become first, for methods by scores");
+  number_option(verb, "--rrf-k", chosen.rrf_k, "rrf: a document at rank r gets 1 / (k + r)",
+                {0, 1e9});
+  number_option(verb, "--run-weights X,...", chosen.weights,
+                "What the scores of each run are multiplied with; default: 1", {0, 1e9})
+      ->delimiter(',');
+}
+
+knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {
+  knn::fusion_options all = chosen;
+  all.method = knn::fusion_method_from(method);
+  all.norm = knn::score_norm_from(norm);
+  if (knn::ignores_scores(all.method) && verb.count(norm_option_) > 0)
+    throw usage_error(fmt::format("{} beside {} {}, which goes by ranks alone", norm_option_,
+                                  method_option_, method));
+  if (all.method != knn::fusion_method::rrf && verb.count("--rrf-k") > 0)
+    throw usage_error(fmt::format("--rrf-k beside {} {}, expected rrf", method_option_, method));
+  return all;
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,159 @@
+#include "apps/shared/arguments/member_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+#include "l2r/model.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr std::string_view cross_fitted = "cross-fit";
+
+}  // namespace
+
+bool options_of_kinds::fits(std::vector<std::string> const& given) const {
+  return std::ranges::find_first_of(given, kinds) != given.end();
+}
+
+std::string options_of_kinds::words() const {
+  return fmt::format("{}", fmt::join(kinds, " or "));
+}
+
+double strength_from(std::string const& word) {
+  if (word == cross_fitted) return 0;
+  auto const strength = read_number<double>(word, {1e-9, 1e9});
+  if (!strength)
+    throw usage_error(
+        fmt::format("found '{}', expected a number from 1e-9 to 1e9, or cross-fit", word));
+  return *strength;
+}
+
+namespace {
+
+/// None: cross-fitted.
+std::optional<double> points_penalty_from(std::string const& word) {
+  if (word == cross_fitted) return {};
+  auto const penalty = read_number<double>(word, {1e-9, 1e4});
+  if (!penalty)
+    throw usage_error(
+        fmt::format("found '{}', expected a number from 1e-9 to 1e4, or cross-fit", word));
+  return penalty;
+}
+
+}  // namespace
+
+void member_arguments::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  help_group const group(verb, "Members");
+  l2r::scorecard_options const card;
+  std::vector<std::string> words = words_in(l2r::member_kind_names());
+  words.emplace_back(recommended_members);
+  list_option(verb, "--members KIND,...", members, words,
+              "Kinds of rankers, whose standardized scores are averaged: rules, "
+              "scorecard (points an item), linear (weights of raw features); or "
+              "recommended: what is best for labels like these, and why");
+  word_option(verb, "--loss", loss, {"pair", "list", "point"},
+              "scorecard: by pairs of documents, by whole lists, or least squares")
+      ->default_str(std::string(l2r::name_of(card.loss)));
+  expect_read(verb,
+              value_option(verb, "--points-penalty L|cross-fit", points_penalty,
+                           "scorecard: L, L times the sum of squared points is added to the "
+                           "loss; cross-fit: L and M are chosen by folds of the training "
+                           "queries"),
+              [](std::string const& word) { points_penalty_from(word); },
+              {std::string(cross_fitted)})
+      ->default_str(fmt::format("{}", card.points_penalty));
+  number_option(
+      verb, "--smoothness", smoothness,
+      "scorecard: M, M times the squared differences of neighbouring bins' points are, too",
+      {0, 1e4})
+      ->default_str(fmt::format("{}", card.smoothness));
+  expect_read(verb,
+              value_option(verb, "--strength X|cross-fit", strength,
+                           "linear: of the ridge, a number, or cross-fit: chosen by folds of "
+                           "the training queries"),
+              [](std::string const& word) { strength_from(word); }, {std::string(cross_fitted)})
+      ->default_str(fmt::format("{}", l2r::linear_options{}.strength));
+}
+
+std::vector<std::string> member_arguments::kinds() const {
+  auto const known = l2r::member_kind_names();
+  std::vector<std::string> all = split_list(members);
+  if (std::find(all.begin(), all.end(), recommended_members) != all.end()) {
+    if (all.size() > 1)
+      throw usage_error("--members: found recommended beside others, expected it alone");
+    return all;
+  }
+  for (auto word = all.begin(); word != all.end(); ++word) {
+    if (std::find(known.begin(), known.end(), *word) == known.end())
+      throw usage_error(fmt::format("--members: found '{}', expected some of {}, or {}", *word,
+                                    fmt::join(known, ", "), recommended_members));
+    if (std::find(all.begin(), word, *word) != word)
+      throw usage_error(fmt::format("--members: {} is given twice", *word));
+  }
+  return all;
+}
+
+l2r::scorecard_options member_arguments::scorecard() const {
+  l2r::scorecard_options options;
+  if (loss) options.loss = l2r::card_loss_from(*loss);
+  if (points_penalty) {
+    std::optional<double> const penalty = points_penalty_from(*points_penalty);
+    options.cross_fit = !penalty;
+    options.points_penalty = penalty.value_or(options.points_penalty);
+  }
+  if (options.cross_fit && smoothness)
+    throw usage_error("--smoothness: --points-penalty cross-fit chooses it, too");
+  options.smoothness = smoothness.value_or(options.smoothness);
+  options.folds = folds;
+  l2r::check(options);
+  return options;
+}
+
+l2r::linear_options member_arguments::linear(discretizer_arguments const& values) const {
+  l2r::linear_options options;
+  if (strength) options.strength = strength_from(*strength);
+  options.folds = folds;
+  options.missing = datasets::missing_values_from(values.missing);
+  options.unlisted = datasets::unlisted_values_from(values.unlisted);
+  l2r::check(options);
+  return options;
+}
+
+void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
+  if (verb_ == nullptr) return;
+  // `linear` has the options that say what missing values are, too, and to name cuts or a norm for
+  // all kinds is no fault.
+  static std::vector<options_of_kinds> const all{
+      {{"--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing",
+        "--feature-share"},
+       {"rules"}},
+      {{"--method", "--bins"}, {"rules", "scorecard"}},
+      {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard"}},
+      {{"--strength"}, {"linear"}}};
+  bool const recommended = kinds.front() == recommended_members;
+  for (options_of_kinds const& one : all)
+    for (char const* const option : one.options) {
+      if (verb_->count(option) == 0) continue;
+      if (recommended && verb_->count("--members") == 0)
+        throw usage_error(
+            fmt::format("{}: {} chooses the members (--members {}), which have it; expected "
+                        "--members {} beside it",
+                        option, verb_->get_name(), recommended_members, one.words()));
+      if (recommended)
+        throw usage_error(fmt::format(
+            "{}: --members {} chooses the members, which have it; expected --members {}", option,
+            recommended_members, one.words()));
+      if (!one.fits(kinds))
+        throw usage_error(fmt::format("{}: no member is of the kind {}", option, one.words()));
+    }
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "apps/shared/arguments/arguments.hpp"
+#include "l2r/linear.hpp"
+#include "l2r/scorecard.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rulerank::apps {
+
+/// Instead of kinds: those that l2r::recommend gives for the training documents.
+inline constexpr char const* recommended_members = "recommended";
+
+/// Options that only members of some kinds have.
+struct options_of_kinds {
+  std::vector<char const*> options;
+  std::vector<std::string> kinds;
+  /// Whether one of `given` is one of the kinds.
+  bool fits(std::vector<std::string> const& given) const;
+  /// The kinds, for a message.
+  std::string words() const;
+};
+
+/// A ridge's strength, 0 for `cross-fit`. Throws `usage_error` that does not name the option.
+double strength_from(std::string const& word);
+
+/// Which kinds of members a model has, and what those that are not `rules` are fitted with:
+/// --members, --loss --points-penalty --smoothness, --strength.
+struct member_arguments {
+  std::string members = "rules";  ///< a verb with another default sets it before `add_to`
+  std::optional<std::string> loss, points_penalty, strength;
+  std::optional<double> smoothness;
+  std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others
+
+  void add_to(CLI::App& verb);
+
+  /// The kinds, in the order given, or the word `recommended` alone. Throws `usage_error` for
+  /// another word, and for one that is given twice.
+  std::vector<std::string> kinds() const;
+  /// The options given, defaults for the rest. Throw `usage_error`.
+  l2r::scorecard_options scorecard() const;
+  /// `values`: of --missing-values and --unlisted.
+  l2r::linear_options linear(discretizer_arguments const& values) const;
+  /// Throws `usage_error` for an option on the line, of members, scores or cuts, that no member of
+  /// these kinds has, and for any beside `recommended`.
+  void expect_use(std::vector<std::string> const& kinds) const;
+
+ private:
+  CLI::App const* verb_ = nullptr;  ///< none: a verb without these options, where all are rules
+};
+
+}  // namespace rulerank::apps

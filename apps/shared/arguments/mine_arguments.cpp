@@ -1,0 +1,117 @@
+#include "apps/shared/arguments/mine_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+void check_input(mine_arguments const& given) {
+  if (given.transactions.empty() == given.train.empty())
+    throw usage_error("expected --transactions F or --train F, one of them");
+  if (given.train.empty()) {
+    if (!given.discretizer.fitted.empty())
+      throw usage_error("--discretizer is for --train, found --transactions");
+  } else if (given.form != "fimi") {
+    throw usage_error("--form is for --transactions, found --train");
+  }
+  if (!given.separator.empty() && given.form != "baskets")
+    throw usage_error("--separator is for --form baskets");
+  if (given.separator.size() > 1 && given.separator != "\\t")
+    throw usage_error(
+        fmt::format("--separator: found '{}', expected one character", given.separator));
+}
+
+void check_rules(mine_arguments const& given) {
+  auto const only = [&](char const* option, bool found) {
+    if (found && !given.rules) throw usage_error(fmt::format("{} is for --rules", option));
+  };
+  only("--appear", !given.appear.empty());
+  only("--max-consequent", given.max_consequent != 0);
+  only("--max-p", given.max_p.has_value());
+  only("--measures", !given.measures.empty());
+  if (given.rules && given.kind != "all")
+    throw usage_error(
+        fmt::format("--rules come from all frequent itemsets, found --kind {}", given.kind));
+}
+
+void add_input(CLI::App& verb, mine_arguments& given) {
+  path_option(verb, "--transactions", given.transactions,
+              "One transaction a line; - is standard input");
+  word_option(verb, "--form", given.form, {"fimi", "baskets"},
+              "What a line of it is: integers (fimi) or names of items (baskets)");
+  value_option(verb, "--separator C", given.separator,
+               "Character between the names of a basket; without it blanks");
+  path_option(verb, "--train", given.train,
+              "SVMlight or LETOR file instead: a document's items are its features' bins; with "
+              "--rules its label is the consequent");
+}
+
+void add_rules(CLI::App& verb, mine_arguments& given) {
+  help_group const group(verb, "Rules");
+  verb.add_flag("--rules", given.rules, "Strong rules instead of itemsets; sizes count both sides");
+  verb.add_option("--min-confidence", given.min_confidence, "Smallest confidence, 0.8 or 80%");
+  number_option(verb, "--max-consequent", given.max_consequent,
+                "Most items behind the arrow; 0: any number");
+  path_option(verb, "--appear", given.appear,
+              "Where items may stand: antecedent, consequent, both or neither for all others, "
+              "then lines of an item and where");
+  number_option(verb, "--max-p P", given.max_p,
+                "Largest p value of the chi-square after Holm's correction over all strong rules",
+                {0.0, 1.0});
+  list_option(verb, "--measures A,B,...", given.measures,
+              {"lift", "leverage", "conviction", "zhang", "jaccard", "certainty", "kulczynski",
+               "chi_square", "p", "p_holm"},
+              "More measures on each line: lift, leverage, conviction, zhang, "
+              "jaccard, certainty, kulczynski, chi_square, p, p_holm; JSON has "
+              "them all");
+}
+
+}  // namespace
+
+mine_request mine_arguments::request() const {
+  mine_arguments const& given = *this;
+  check_input(given);
+  check_rules(given);
+  if (given.min_support.empty())
+    throw usage_error("--min-support is required, a count of transactions or a share of them");
+  mine_request wanted;
+  wanted.bound = read_for("--min-support", rules::support_bound_from, given.min_support);
+  wanted.min_confidence = read_for("--min-confidence", rules::share_from, given.min_confidence);
+  wanted.mining.engine = read_for("--engine", rules::mining_engine_from, given.engine);
+  wanted.mining.kind = rules::itemset_kind_from(given.kind);
+  wanted.mining.min_size = given.rules ? 1 : given.min_size;
+  wanted.mining.max_size = given.max_size;
+  if (given.max_size != 0 && given.max_size < given.min_size)
+    throw usage_error(
+        fmt::format("--max-size {} is below --min-size {}", given.max_size, given.min_size));
+  wanted.writing.format = rules::mining_format_from(given.format);
+  wanted.writing.percent = wanted.bound.percent;
+  if (!given.measures.empty()) wanted.writing.measures = split_list(given.measures);
+  read_for("--measures", rules::check_measures, wanted.writing.measures);
+  if (!given.separator.empty())
+    wanted.separator = given.separator == "\\t" ? '\t' : given.separator.front();
+  if (!given.train.empty()) given.discretizer.options();
+  return wanted;
+}
+
+void mine_arguments::add_to(CLI::App& verb) {
+  add_input(verb, *this);
+  value_option(verb, "--min-support N|P%", min_support,
+               "Fewest transactions, as a count or in percent of all");
+  number_option(verb, "--min-size", min_size, "Fewest items");
+  number_option(verb, "--max-size", max_size, "Most items; 0: any number");
+  word_option(verb, "--kind", kind, {"all", "closed", "maximal"}, "Which frequent itemsets");
+  path_option(verb, "--out", out, "Where they go; - is standard output");
+  word_option(verb, "--format", format, {"borgelt", "spmf", "json"}, "Form of the output");
+  engine_option(verb, "--engine", engine, rules::mining_engines());
+  add_rules(verb, *this);
+  discretizer.add_to(verb);
+  reading.add_to(verb);
+  reading.add_drop_unjudged_to(verb);
+}
+
+}  // namespace rulerank::apps

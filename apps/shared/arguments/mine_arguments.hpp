@@ -1,0 +1,53 @@
+#pragma once
+
+#include "apps/shared/arguments/arguments.hpp"
+#include "rules/mining/miner.hpp"
+#include "rules/mining/writer.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace rulerank::apps {
+
+/// What was asked for, checked before anything is read.
+struct mine_request {
+  rules::support_bound bound;
+  rules::mining_options mining;
+  double min_confidence = 0;
+  rules::writer_options writing;
+  char separator = ' ';
+};
+
+/// What is mined and how: --transactions --form --separator or --train with its reading and
+/// discretizing, --min-support --min-size --max-size --kind --out --format --engine, and the group
+/// of --rules.
+struct mine_arguments {
+  std::string transactions;
+  std::string form = "fimi";
+  std::string separator;
+  std::string train;
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  std::string out = "-";
+  std::string min_support;
+  std::uint32_t min_size = 1;
+  std::uint32_t max_size = 0;
+  std::string kind = "all";
+  bool rules = false;
+  std::string min_confidence = "80%";
+  std::uint32_t max_consequent = 0;
+  std::string appear;
+  std::optional<double> max_p;
+  std::string measures;
+  std::string format = "borgelt";
+  std::string engine = "auto";
+
+  void add_to(CLI::App& verb);
+  /// Throws `usage_error` for options that do not go together and words that are not known.
+  mine_request request() const;
+};
+
+}  // namespace rulerank::apps

@@ -1,0 +1,74 @@
+#include "apps/shared/arguments/profile_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+
+namespace rulerank::apps {
+
+namespace {
+
+CLI::Option* add_profile(CLI::App& verb, auto& name) {
+  return word_option(verb, "--profile NAME", name, eval::profile_names(),
+                     "Conventions of the measures: " +
+                         list_of_names(eval::profile_names(), name_list::alternatives));
+}
+
+}  // namespace
+
+CLI::Option* add_profile(CLI::App& verb, std::string& name) {
+  return add_profile<>(verb, name);
+}
+
+CLI::Option* add_profile(CLI::App& verb, std::optional<std::string>& name) {
+  return add_profile<>(verb, name)->default_str("letor, with --qrels trec");
+}
+
+CLI::Option* measures_option(CLI::App& verb, std::string const& name, std::string& measures,
+                             std::string description) {
+  auto* const option = value_option(verb, name, measures, std::move(description));
+  auto const read = [](std::string const& word) { eval::parse_measures(word); };
+  return expect_read(verb, option, read, words_in(eval::measure_kinds()), true);
+}
+
+void profile_arguments::add_to(CLI::App& verb) {
+  help_group const group(verb, "Conventions");
+  add_profile(verb, name);
+  word_option(verb, "--gain", gain, {"exponential", "linear"}, "2^r - 1 (exponential) or r");
+  word_option(verb, "--discount", discount, {"letor", "log2"},
+              "letor (1, 1, 1/log2(i)) or log2 (1/log2(i + 1))");
+  number_option(verb, "--no-relevant", no_relevant,
+                "Value of a query with nothing to find, 0 to 1");
+  number_option(verb, "--relevant-from", relevant_from,
+                "The lowest label that is relevant; fractional ones need it told");
+  word_option(verb, "--short-list", short_list, {"zero", "as-is"},
+              "NDCG@k of fewer than k documents");
+  word_option(verb, "--ties", ties, {"stable", "average", "worst", "docno"}, "Equal scores");
+  verb.add_flag("--complete", complete, "Judged queries that a run lacks count too");
+  number_option(verb, "--max-docs", max_docs, "Documents looked at in a ranking; 0: all");
+  number_option(verb, "--max-label", max_label,
+                "r_max of ERR and pFound; default: the largest label in the data");
+  verb.add_option("--prel", prel, "pFound's p_rel by label, as 0,.1,.5; default: as ERR");
+  number_option(verb, "--persistence", persistence, "RBP's p; default: .9");
+  number_option(verb, "--p-break", p_break, "pFound's p_break; default: .15");
+}
+
+eval::profile profile_arguments::make(std::string_view otherwise) const {
+  eval::profile p = eval::make_profile(name ? *name : otherwise);
+  if (gain) p.gain = eval::gain_from(*gain);
+  if (discount) p.discount = eval::discount_from(*discount);
+  if (no_relevant) p.no_relevant = *no_relevant;
+  if (relevant_from) p.relevant_from = *relevant_from;
+  if (short_list) p.short_lists = eval::short_list_from(*short_list);
+  if (ties) p.ties = eval::tie_rule_from(*ties);
+  if (complete) p.complete = true;
+  if (max_docs) p.max_docs = *max_docs;
+  if (max_label) p.max_label = *max_label;
+  if (persistence) p.rbp_persistence = *persistence;
+  if (p_break) p.pfound_break = *p_break;
+  if (prel)
+    for (std::string const& value : split_list(*prel))
+      p.prel.push_back(number_from<double>("--prel", value));
+  eval::check(p);
+  return p;
+}
+
+}  // namespace rulerank::apps

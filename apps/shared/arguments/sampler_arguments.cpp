@@ -1,0 +1,104 @@
+#include "apps/shared/arguments/sampler_arguments.hpp"
+
+#include "apps/shared/arguments/ranker_arguments.hpp"
+#include "apps/shared/options/options.hpp"
+#include "apps/shared/session/device_rule.hpp"
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr std::string_view order_file_prefix = "file:";
+
+}  // namespace
+
+void sampler_arguments::add_partitioning_to(CLI::App& verb) {
+  help_group const group(verb, "Sampling");
+  offer_words(verb,
+              value_option(verb, "--partitions auto|Q", partitions,
+                           "Partitions of the features; auto: one for every 12 with items"),
+              {"auto"});
+  offer_words(verb,
+              value_option(verb, "--feature-order chi2|label|none|file:P", feature_order,
+                           "Order in which features are dealt into partitions"),
+              {"chi2", "label", "none", "file:"});
+}
+
+void sampler_arguments::add_to(CLI::App& verb) {
+  help_group const group(verb, "Sampling");
+  number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64});
+  add_partitioning_to(verb);
+  number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least");
+  number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
+                {0.0, 1.0});
+  number_option(verb, "--max-documents", max_documents,
+                "Documents to choose at most; 0: no budget");
+  engine_option(verb, "--engine", engine, al::engines());
+}
+
+sampler_arguments::order_choice sampler_arguments::order() const {
+  if (feature_order == order_file_prefix)
+    throw usage_error("--feature-order: the path is empty, expected file:P");
+  if (feature_order.starts_with(order_file_prefix))
+    return {datasets::feature_order::file, feature_order.substr(order_file_prefix.size())};
+  return {datasets::feature_order_from(feature_order), {}};
+}
+
+std::size_t sampler_arguments::partition_count() const {
+  if (partitions == "auto") return 0;
+  auto const count = read_number<std::size_t>(partitions, {.least = 1});
+  if (!count)
+    throw usage_error(
+        fmt::format("--partitions: found '{}', expected auto or a number from 1", partitions));
+  return *count;
+}
+
+void sampler_arguments::check() const {
+  partition_count();
+  order();
+  al::engine_from(engine);
+}
+
+al::sampler_options sampler_arguments::options(session& owner,
+                                               datasets::binned_dataset const& binned) const {
+  order_choice const choice = order();
+  owner.input(choice.path);
+  al::sampler_options options;
+  options.rule_size = rule_size;
+  options.thresholds = {min_support, min_confidence};
+  options.partitions = partition_count();
+  options.max_documents = max_documents;
+  options.which = al::engine_from(engine);
+  for (al::engine_info const& e : al::engines())
+    if (e.which == options.which) owner.expect_device_for(e.name, e.where);
+  owner.choose_device(places_of(al::engines(), options.which),
+                      sampling_seconds(static_cast<double>(binned.documents),
+                                       static_cast<double>(binned.feature_count())));
+  auto const timer = owner.stage("order features");
+  options.feature_order = datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
+  return options;
+}
+
+al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& train,
+                                     datasets::binned_dataset const& binned) const {
+  al::sampler_options const options = this->options(owner, binned);
+  auto const timer = owner.stage("reduce");
+  // Where all labels are there, engines need not ask for them one by one.
+  if (std::ranges::find(binned.labels, datasets::unlabelled) == binned.labels.end())
+    return al::reduce(owner.ctx(), binned, options);
+  return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
+    if (train.labels[d] == datasets::unlabelled)
+      throw error(datasets::place_of(train, d),
+                  "this document was chosen and is not labelled, expected a label, or --pending "
+                  "to list the documents that want one");
+    return train.labels[d];
+  });
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "al/sampler.hpp"
+#include "apps/shared/session/session.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/feature_order.hpp"
+
+#include <string>
+
+namespace rulerank::apps {
+
+/// How a training set is reduced: --partitions --feature-order, and in `reduce` itself
+/// --rule-size --min-support --min-confidence --engine --max-documents too.
+struct sampler_arguments {
+  int rule_size = al::sampler_options{}.rule_size;
+  std::string partitions = "auto";
+  std::string feature_order = "chi2";
+  std::uint32_t min_support = 1;
+  double min_confidence = 0.001;
+  std::size_t max_documents = 0;
+  std::string engine = "auto";
+
+  /// All options, as `reduce` has them.
+  void add_to(CLI::App& verb);
+  /// --partitions and --feature-order alone, for verbs that have the others for ranking.
+  void add_partitioning_to(CLI::App& verb);
+
+  /// --feature-order, and the file of file:P or nothing. Throws `usage_error`.
+  struct order_choice {
+    datasets::feature_order order;
+    std::string path;
+  };
+  order_choice order() const;
+  std::string feature_order_file() const { return order().path; }
+  /// --partitions, 0 for auto. Throws `usage_error`.
+  std::size_t partition_count() const;
+  /// Throws `usage_error` for a feature order, a number of partitions or an engine that is not
+  /// known.
+  void check() const;
+  /// The options, with the features of `binned` in order.
+  al::sampler_options options(session& owner, datasets::binned_dataset const& binned) const;
+  /// Orders the features of `binned` and reduces it; `train` names the lines in errors, which are
+  /// those of documents without a label.
+  al::sample reduce(session& owner, datasets::dataset const& train,
+                    datasets::binned_dataset const& binned) const;
+};
+
+}  // namespace rulerank::apps

@@ -1,0 +1,93 @@
+#include "apps/shared/arguments/settings_argument.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "tuning/settings_file.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+void settings_argument::add_to(CLI::App& verb) {
+  verb_ = &verb;
+  path_option(verb, "--settings S.json", file,
+              "Settings that tune found, for all that is not given here: discretizer, score");
+  if (CLI::Option* const members = verb.get_option_no_throw("--members"))
+    verb.get_option("--settings")->excludes(members);
+}
+
+bool settings_argument::given(char const* option) const {
+  CLI::Option const* const found = verb_->get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+std::vector<ranker_recipe> settings_argument::recipes(session& owner,
+                                                      ranker_recipe const& line) const {
+  std::vector<ranker_recipe> all;
+  if (!file.empty()) all = of_file(owner, line);
+  for (std::string const& kind : file.empty() ? line.member.kinds() : std::vector<std::string>()) {
+    all.push_back(line);
+    all.back().kind = kind;
+  }
+  std::vector<std::string> kinds;
+  for (ranker_recipe const& one : all) {
+    one.ranker.options();
+    one.discretizer.options();
+    one.member.scorecard();
+    one.member.linear(one.discretizer);
+    kinds.push_back(one.kind);
+  }
+  line.member.expect_use(kinds);
+  if (std::ranges::none_of(kinds, [](std::string const& kind) {
+        return kind == "rules" || kind == recommended_members;
+      }))
+    line.ranker.expect_no_engine(no_rules);
+  return all;
+}
+
+std::vector<ranker_recipe> settings_argument::of_file(session& owner,
+                                                      ranker_recipe const& line) const {
+  std::vector<ranker_recipe> all;
+  for (tuning::settings_file const& s : tuning::read_settings(owner.input(file))) {
+    auto& [discretizer, ranker, member, kind] = all.emplace_back(line);
+    if (s.discretizer && !given("--discretizer")) {
+      datasets::discretizer_options const& d = *s.discretizer;
+      auto const set = [&](char const* option, std::string& value, std::string_view found) {
+        if (!given(option)) value = found;
+      };
+      set("--method", discretizer.method, datasets::name_of(d.method));
+      set("--bins", discretizer.bins, d.bins == 0 ? "cv" : std::to_string(d.bins));
+      set("--missing-values", discretizer.missing, datasets::name_of(d.missing));
+      set("--unlisted", discretizer.unlisted, datasets::name_of(d.unlisted));
+      set("--norm", discretizer.norm, datasets::name_of(d.norm));
+    }
+    auto const set = [](auto& value, auto found) {
+      if (!value) value = found;
+    };
+    if (s.scorecard) {
+      kind = "scorecard";
+      set(member.loss, std::string(l2r::name_of(s.scorecard->loss)));
+      set(member.points_penalty,
+          s.scorecard->cross_fit ? "cross-fit" : fmt::format("{}", s.scorecard->points_penalty));
+      if (!s.scorecard->cross_fit && member.points_penalty != "cross-fit")
+        set(member.smoothness, s.scorecard->smoothness);
+      member.folds = s.scorecard->folds;
+      continue;
+    }
+    if (s.linear) {
+      kind = "linear";
+      set(member.strength,
+          s.linear->strength == 0 ? "cross-fit" : fmt::format("{}", s.linear->strength));
+      member.folds = s.linear->folds;
+      if (!given("--missing-values")) discretizer.missing = datasets::name_of(s.linear->missing);
+      if (!given("--unlisted")) discretizer.unlisted = datasets::name_of(s.linear->unlisted);
+      continue;
+    }
+    for_each_of_score(ranker, s.scoring,
+                      [&](char const*, auto& value, auto const& found) { set(value, found); });
+  }
+  return all;
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,164 @@
+#include "apps/shared/arguments/text_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr named_values<datasets::text_format, 7> formats{
+    {{"auto", datasets::text_format::automatic},
+     {"tsv", datasets::text_format::tsv},
+     {"jsonl", datasets::text_format::jsonl},
+     {"folder", datasets::text_format::folder},
+     {"cranfield", datasets::text_format::cranfield},
+     {"trec", datasets::text_format::trec},
+     {"svmlight", datasets::text_format::svmlight}}};
+
+void expect_outside(session::named_input const& input, session::named_output const& output) {
+  std::error_code none;
+  if (output.path.empty() || output.path == "-" || !std::filesystem::is_directory(input.path, none))
+    return;
+  auto const folder = std::filesystem::weakly_canonical(input.path);
+  auto const file = std::filesystem::weakly_canonical(output.path);
+  if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
+    throw usage_error(fmt::format("{} {} is within {} {}, expected another folder", output.name,
+                                  output.path, input.option, input.path));
+}
+
+}  // namespace
+
+std::span<named_value<datasets::text_format> const> text_formats(bool vectors) {
+  return std::span(formats).first(formats.size() - (vectors ? 0 : 1));
+}
+
+void text_arguments::add_reading_to(CLI::App& verb) {
+  verb.add_option("--collection-format", format,
+                  list_of_names(text_formats(vectors), name_list::alternatives));
+  std::string const others = vectors ? "; queries too" : "; topics too";
+  verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
+  verb.add_flag("--number-by-position", index.reading.number_by_position,
+                (vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
+                         : "cranfield: ids are 1, 2, ... instead of the .I numbers") +
+                    others);
+}
+
+void text_arguments::add_index_to(CLI::App& verb) {
+  help_group const group(verb, "Terms and weights");
+  verb.add_option("--stop-words", index.analyzer.stop_words,
+                  "smart, none, or file:PATH with one word a line");
+  verb.add_option("--stemmer", index.analyzer.stemmer, "english, porter, german, ... or none");
+  verb.add_flag("--no-fold", no_fold, "Keep case and accents");
+  verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter");
+  number_option(verb, "--min-length", index.analyzer.min_length, "Drop words of fewer characters");
+  number_option(verb, "--max-length", index.analyzer.max_length, "Drop words of more characters");
+  number_option(verb, "--min-documents", index.min_documents, "Drop terms of fewer documents");
+  number_option(verb, "--max-share", index.max_share,
+                "Drop terms of a larger share of the documents");
+  verb.add_option("--weights", weights,
+                  vectors ? "tf-idf: tf ln(N / df); bm25; or none: tf (svmlight's default)"
+                          : "tf-idf: tf ln(N / df); bm25; or none: tf");
+  word_option(verb, "--tf", tf, {"raw", "log", "binary"},
+              "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw");
+  smart_option =
+      value_option(verb, "--weighting XXX.XXX", smart,
+                   "Instead of these two and --metric, SMART's letters for documents.queries: tf "
+                   "n, l or b; idf n or t; norm n or c");
+  if (!weights.empty()) smart_option->default_str("");
+  number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more");
+  number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters");
+}
+
+knn::text_index_options text_arguments::options(session& owner) const {
+  knn::text_index_options chosen = index;
+  chosen.format = value_named<datasets::text_format>(
+      text_formats(vectors), format, "--collection-format: found", name_list::alternatives);
+  bool const named = !weights.empty() || !tf.empty() || holds_vectors(chosen);
+  if (named && !smart_is_given()) {
+    chosen.weighting = weighting_from_names(holds_vectors(chosen));
+    chosen.metric = chosen.weighting.how == knn::weighting::bm25 ? knn::similarity::inner_product
+                                                                 : knn::similarity::cosine;
+  } else {
+    auto const both = read_for("--weighting", knn::smart_weighting_from, smart);
+    chosen.weighting = both.weights;
+    chosen.weighting.k1 = index.weighting.k1;
+    chosen.weighting.b = index.weighting.b;
+    chosen.metric = both.metric;
+  }
+  chosen.reading.warn = [&owner](std::string const& message) { owner.warn(message); };
+  chosen.analyzer.fold = !no_fold;
+  chosen.analyzer.keep_numbers = !no_numbers;
+  return chosen;
+}
+
+knn::weighting_options text_arguments::weighting_from_names(bool of_vectors) const {
+  knn::weighting_options how{.k1 = index.weighting.k1, .b = index.weighting.b};
+  if (!weights.empty())
+    how.how = read_for("--weights", knn::weighting_from, weights);
+  else if (of_vectors)
+    how.how = knn::weighting::none;
+  if (!tf.empty()) how.tf = read_for("--tf", knn::term_frequency_from, tf);
+  return how;
+}
+
+knn::similarity text_arguments::metric_from(std::string const& name, knn::similarity of_weights) {
+  return name == "auto" ? of_weights : knn::sparse_similarity_from(name);
+}
+
+void text_arguments::check_weights(CLI::App const& verb) const {
+  if (smart_is_given()) {
+    expect_none_of(verb, {"--weights", "--tf", "--metric"},
+                   "{} beside --weighting, which says all of it");
+  } else if (weights == "bm25" && !tf.empty()) {
+    throw usage_error("--tf beside --weights bm25, which has its own");
+  }
+}
+
+std::optional<session::named_input> text_arguments::stop_list() const {
+  std::string const& list = index.analyzer.stop_words;
+  if (!list.starts_with("file:")) return std::nullopt;
+  if (list.size() == 5)
+    throw usage_error("--stop-words: the path is empty, expected the name of a file");
+  return session::named_input{"--stop-words", list.substr(5)};
+}
+
+std::vector<std::string> text_arguments::index_options() {
+  std::vector<std::string> names = word_options();
+  names.insert(names.end(), {"--min-documents", "--max-share", "--weights", "--tf", "--weighting"});
+  return names;
+}
+
+std::vector<std::string> text_arguments::word_options() {
+  return {"--stop-words", "--stemmer",    "--no-fold", "--no-numbers",
+          "--min-length", "--max-length", "--k1",      "--b"};
+}
+
+void expect_outside(session const& owner, std::span<session::named_input const> inputs,
+                    std::span<session::named_output const> outputs) {
+  for (session::named_input const& input : inputs) {
+    for (session::named_output const& output : outputs) expect_outside(input, output);
+    expect_outside(input, {"--manifest", owner.run.manifest});
+  }
+}
+
+double run_score(knn::value_order order, double score) {
+  return order == knn::value_order::smaller_is_nearer ? 0.0 - score : score;
+}
+
+void warn_without_terms(session& owner, knn::text_index const& index) {
+  if (index.terms().size() > 0) return;
+  auto const& options = index.options();
+  owner.warn(fmt::format(
+      "no term is left of {}, with --min-documents {} and --max-share {}: "
+      "all similarities are 0",
+      counted(index.ids().size(), "document"), options.min_documents, options.max_share));
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,159 @@
+#include "apps/shared/arguments/tune_arguments.hpp"
+
+#include "apps/shared/arguments/member_arguments.hpp"
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+constexpr char const* tuning_group = "Tuning";
+
+/// What `read` makes of each word.
+template <class Read>
+auto values_from(std::string const& list, Read const& read) {
+  std::vector<decltype(read(list))> values;
+  for (std::string const& word : split_list(list)) values.push_back(read(word));
+  return values;
+}
+
+template <class Value>
+std::vector<Value> numbers_from(std::string_view option, std::string const& list) {
+  return values_from(list,
+                     [&](std::string const& word) { return number_from<Value>(option, word); });
+}
+
+}  // namespace
+
+void tune_arguments::add_to(CLI::App& verb, searched what) {
+  verb_ = &verb;
+  help_group const group(verb, tuning_group);
+  list_option(verb, "--try-method", methods, {"tube", "width", "frequency"},
+              "Ways to cut features into bins: tube, width, frequency");
+  value_option(verb, "--try-bins A,...", bins,
+               "Bins a feature at most, 2 to 250, or cv: by cross-validation");
+  value_option(verb, "--try-rule-size A,...", rule_sizes, "Largest rules, the consequent counted");
+  value_option(verb, "--try-min-support A,...", min_supports,
+               "Training documents that a rule holds in at least");
+  value_option(verb, "--try-min-confidence A,...", min_confidences, "Least confidences of a rule");
+  value_option(verb, "--try-support-weight A,...", support_weights, "W: an itemset weighs n^W");
+  value_option(verb, "--try-smoothing A,...", smoothings,
+               "A: confidence (n_r + A prior_r) / (n + A)");
+  value_option(verb, "--try-feature-share A,...", feature_shares,
+               "Rules of these shares of the features, those that predict the label best");
+  if (what == searched::everything) add_kinds_to(verb);
+  number_option(verb, "--cross-fit K", cross_fit,
+                "Judge by the training queries too, dealt into K folds, each ranked by the rules "
+                "of the others; 0: by the validation queries alone",
+                {0, 1000});
+  number_option(verb, "--combine", members,
+                "How many of the best rank together: by the mean of their scores, "
+                "each standardized within the query",
+                {1, 1000});
+  word_option(verb, "--search", search, {"grid", "halving"},
+              "grid: every candidate on all queries; halving: on a share of them, "
+              "the best again on more");
+  number_option(verb, "--rungs K", rungs, "Of halving; the last one has all queries", {1, 20});
+  number_option(verb, "--keep", keep,
+                "Of halving: one candidate in N goes on, on N times the queries", {2, 1000});
+  value_option(verb, "--budget N|Ns|none", budget,
+               "Trials at most, such as 200, or seconds, such as 60s; what "
+               "is compared with in the end comes on top");
+}
+
+void tune_arguments::add_kinds_to(CLI::App& verb) {
+  list_option(verb, "--kinds", kinds, {"rules", "scorecard", "linear"},
+              "Kinds of members to choose from: rules, scorecard, linear");
+  list_option(verb, "--try-norm", norms, {"none", "query-minmax", "query-zscore"},
+              "Ways to normalize features within each query: none, query-minmax, "
+              "query-zscore; default: --norm alone, for each norm takes as long again, and "
+              "changes nothing where features are normalized already");
+  list_option(verb, "--try-loss", losses, {"pair", "list", "point"},
+              "Of scorecards: pair, list, point");
+  value_option(verb, "--try-points-penalty A,...", points_penalties, "Of scorecards: L");
+  value_option(verb, "--try-smoothness A,...", smoothnesses, "Of scorecards: M");
+  expect_read(
+      verb,
+      value_option(verb, "--try-strength A,...", strengths,
+                   "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
+                   "queries"),
+      [](std::string const& word) { strength_from(word); }, {"cross-fit"}, true);
+}
+
+void tune_arguments::expect_none() const {
+  for (CLI::Option const* option : verb_->get_options())
+    if (option->get_group() == tuning_group && option->count() > 0)
+      throw usage_error(fmt::format("{} is for --tune, expected both", option->get_name()));
+}
+
+void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const {
+  static std::vector<options_of_kinds> const lists{
+      {{"--try-rule-size", "--try-min-support", "--try-min-confidence", "--try-support-weight",
+        "--try-smoothing", "--try-feature-share"},
+       {"rules"}},
+      {{"--try-method", "--try-bins", "--try-norm"}, {"rules", "scorecard"}},
+      {{"--try-loss", "--try-points-penalty", "--try-smoothness"}, {"scorecard"}},
+      {{"--try-strength"}, {"linear"}}};
+  for (options_of_kinds const& one : lists) {
+    if (one.fits(of_kinds)) continue;
+    for (char const* const name : one.options)
+      if (CLI::Option const* const option = verb_->get_option_no_throw(name);
+          option != nullptr && option->count() > 0)
+        throw usage_error(
+            fmt::format("{}: found without {} among --kinds ({})", name, one.words(), kinds));
+  }
+}
+
+tuning::space tune_arguments::space() const {
+  tuning::space s;
+  s.methods = values_from(methods, datasets::binning_from);
+  s.bins = values_from(bins, [](std::string const& word) {
+    return word == "cv" ? 0 : number_from<int>("--try-bins", word);
+  });
+  for (std::string const& word : split_list(bins))
+    if (word == "0") throw usage_error("--try-bins: found '0', expected 2 to 250 or cv");
+  if (!norms.empty()) s.norms = values_from(norms, datasets::normalization_from);
+  s.rule_sizes = numbers_from<std::uint32_t>("--try-rule-size", rule_sizes);
+  s.min_supports = numbers_from<std::uint32_t>("--try-min-support", min_supports);
+  s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);
+  s.support_weights = numbers_from<double>("--try-support-weight", support_weights);
+  s.smoothings = numbers_from<double>("--try-smoothing", smoothings);
+  s.feature_shares = numbers_from<double>("--try-feature-share", feature_shares);
+  s.kinds = split_list(kinds);
+  expect_use(s.kinds);
+  s.losses = values_from(losses, l2r::card_loss_from);
+  s.points_penalties = numbers_from<double>("--try-points-penalty", points_penalties);
+  s.smoothnesses = numbers_from<double>("--try-smoothness", smoothnesses);
+  s.strengths = values_from(strengths, strength_from);
+  tuning::candidates_of(s);
+  return s;
+}
+
+tuning::search_options tune_arguments::options() const {
+  tuning::search_options o;
+  o.rungs = search == "grid" ? 1 : rungs;
+  o.keep = keep;
+  o.members = members;
+  if (budget != "none") {
+    bool const timed = budget.ends_with('s');
+    std::string_view const word = std::string_view(budget).substr(0, budget.size() - timed);
+    if (timed)
+      o.max_seconds = number_from<double>("--budget", word);
+    else
+      o.max_trials = number_from<std::size_t>("--budget", word);
+    if (!(timed ? o.max_seconds > 0 : o.max_trials > 0))
+      throw usage_error(
+          fmt::format("--budget: found '{}', expected trials, seconds (60s) or none", budget));
+  }
+  tuning::check(o);
+  return o;
+}
+
+}  // namespace rulerank::apps

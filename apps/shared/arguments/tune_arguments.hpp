@@ -1,0 +1,55 @@
+#pragma once
+
+#include "apps/shared/session/session.hpp"
+#include "tuning/space.hpp"
+#include "tuning/tuner.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace rulerank::apps {
+
+/// What tune, and experiment with --tune, try and how: --try-... --cross-fit --members
+/// --search --rungs --keep --budget.
+struct tune_arguments {
+  std::string methods = "tube,width,frequency";
+  std::string bins = "5,10,20";
+  std::string norms;
+  std::string kinds = "rules";
+  std::string losses = "pair,point";
+  std::string points_penalties = "0.0001,0.001,0.01";
+  std::string smoothnesses = "0.1,10,100";
+  std::string strengths = "10,100,1000,cross-fit";
+  std::string rule_sizes = "3,4";
+  std::string min_supports = "1,3";
+  std::string min_confidences = "0.001,0.1";
+  std::string support_weights = "0,-0.25,-0.5";
+  std::string smoothings = "0,5,20";
+  std::string feature_shares = "1";
+  std::size_t cross_fit = 0;
+  std::size_t members = 1;
+  std::string search = "halving";
+  std::size_t rungs = 3;
+  std::size_t keep = 2;
+  std::string budget = "none";
+
+  /// Whether kinds of members and norms may be searched for: --kinds, --try-norm and the values of
+  /// scorecards and linear. Else all candidates are rules, and have the line's norm.
+  enum class searched { everything, rules };
+
+  void add_to(CLI::App& verb, searched what = searched::rules);
+  /// Both throw `usage_error` for words that are not known and for values that make no sense,
+  /// `space` also for values of kinds that are not searched.
+  tuning::space space() const;
+  tuning::search_options options() const;
+  /// Throws `usage_error` where the line has one of them: nothing is tuned.
+  void expect_none() const;
+
+ private:
+  void add_kinds_to(CLI::App& verb);
+  void expect_use(std::vector<std::string> const& of_kinds) const;
+  CLI::App const* verb_ = nullptr;
+};
+
+}  // namespace rulerank::apps

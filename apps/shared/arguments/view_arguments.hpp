@@ -1,0 +1,58 @@
+#pragma once
+
+#include "apps/shared/session/session.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+#include "labelling/document_texts.hpp"
+#include "labelling/question_view.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace rulerank::apps {
+
+/// The documents to choose from.
+struct label_pool {
+  datasets::dataset const& train;
+  datasets::binned_dataset const& binned;
+  datasets::discretizer const& cuts;
+};
+
+/// What labellers see of a document: --show --topics --show-format --labels --number-by-position
+/// --other-texts --stemmer --names --neighbours, and the largest label that they give: --max-label.
+struct view_arguments {
+  std::string show;
+  std::string topics;
+  std::string format = "auto";
+  bool labels = false;
+  std::optional<bool> number_by_position;
+  bool other_texts = false;
+  std::string stemmer = "english";
+  std::string names;
+  std::int32_t max_label = 4;
+  std::size_t neighbours = 3;
+
+  void add_to(CLI::App& verb);
+  /// Throws `usage_error` for options that do not go together, or are not known.
+  void check() const;
+  /// The files that are read.
+  std::vector<session::named_input> files() const;
+};
+
+/// The views of a pool, and the texts in them.
+struct pool_views {
+  std::unique_ptr<labelling::document_texts> texts;  ///< null without --show
+  std::unique_ptr<labelling::question_views> views;
+};
+
+/// Reads the texts and names. Warns of documents and queries that have no text. The pool outlives
+/// the result.
+pool_views make_views(session& owner, view_arguments const& arguments, label_pool const& pool);
+
+}  // namespace rulerank::apps

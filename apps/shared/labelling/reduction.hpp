@@ -1,0 +1,93 @@
+#pragma once
+
+#include "al/sampler.hpp"
+#include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/arguments/sampler_arguments.hpp"
+#include "apps/shared/arguments/view_arguments.hpp"
+#include "apps/shared/session/session.hpp"
+#include "core/output_file.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+// What `reduce` and `label` share: a pool comes in, the lines that were chosen go out.
+namespace rulerank::apps {
+
+/// --out --ids --discretizer-out, the options of the sampling with --whole-queries, and how the
+/// pool is read and cut.
+struct reduction_arguments {
+  std::string train;  ///< the pool; the verb adds its option
+  std::string out;
+  std::string ids;
+  std::string model;
+  reading_arguments reading;
+  discretizer_arguments discretizer;
+  sampler_arguments sampler;
+  bool whole_queries = false;
+
+  /// The options of the sampling; `add_reading_to` adds the rest, behind those of the verb.
+  void add_sampling_to(CLI::App& verb);
+  void add_reading_to(CLI::App& verb);
+  std::vector<session::named_input> inputs(char const* pool_option) const;
+  std::vector<session::named_output> outputs() const;
+  /// With the features of `binned` in order, and the queries where whole ones are chosen.
+  al::sampler_options options(session& owner, datasets::dataset const& pool,
+                              datasets::binned_dataset const& binned) const;
+};
+
+/// A pool as it was read and cut. Of several MPI ranks each may have a part of the documents'
+/// lines, which come one part behind the other in the order of the ranks; cuts and items are of all
+/// documents.
+struct reduction_pool {
+  datasets::dataset train;
+  bool is_part = false;   ///< `train` is this rank's part, and its documents list no features
+  std::size_t first = 0;  ///< the number of the first document of `train`
+  datasets::discretizer cuts;
+  datasets::binned_dataset binned;
+  label_pool view() const { return {train, binned, cuts}; }
+  /// The number in `train` of a document that has this one among all; nothing: it is in another
+  /// rank's part.
+  std::optional<std::size_t> place_of(std::size_t document) const {
+    if (document < first || document - first >= train.size()) return std::nullopt;
+    return document - first;
+  }
+};
+/// Reads it, all of it or, where `in_parts` is said and the file can be read so, a part.
+reduction_pool read_pool(session& owner, reduction_arguments const& arguments,
+                         bool in_parts = false);
+
+/// Opened before the work: an output that cannot be written fails at once. Of several MPI ranks the
+/// first one writes.
+class reduction_outputs {
+ public:
+  reduction_outputs(session const& owner, reduction_arguments const& arguments);
+  /// Writes the lines of the documents, with the labels [N] where some are given and the pool is
+  /// whole, the cuts and `ids`, as far as they are asked for. Of a pool in parts on all ranks
+  /// together.
+  void write(session& owner, reduction_pool const& pool, std::span<std::size_t const> documents,
+             std::vector<std::int32_t> const& labels, std::string const& ids);
+
+ private:
+  output_file chosen_;
+  std::optional<output_file> cuts_, ids_;
+};
+
+/// al::choices_table; of a pool in parts on all ranks together.
+std::string choices_table(session& owner, reduction_pool const& pool, al::sample const& sample);
+
+nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& sample,
+                                  bool whole_queries);
+/// Reports how many documents were chosen.
+void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
+                         label_pool const& pool, al::sample const& sample);
+/// Reports how many documents got no label, where some were asked about for nothing: somebody has
+/// looked at more than were chosen.
+void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped);
+
+}  // namespace rulerank::apps

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+// What the program says of itself: help for a terminal, manual pages.
+namespace rulerank::apps {
+
+/// An option as people read it.
+struct option_words {
+  std::string names;  ///< `-h, --help`
+  std::string value;  ///< `N=3`, `FILE ...`; empty for a flag
+  std::string what;
+};
+
+struct option_group {
+  std::string name;
+  std::vector<option_words> options;
+};
+
+/// The options of a verb in their groups, hidden ones left out.
+std::vector<option_group> option_groups(CLI::App const& app);
+
+/// The verbs of an app that are not hidden, in their order.
+std::vector<CLI::App const*> shown_verbs(CLI::App const& app);
+
+/// Their names.
+std::vector<std::string> verb_names(CLI::App const& app);
+
+/// `rulerank search text`.
+std::string full_name(CLI::App const& app);
+
+/// The columns of the terminal: COLUMNS, else what standard output says, else 80.
+std::size_t terminal_width();
+
+/// Breaks a text at blanks into lines of at most `width` characters; a longer word has a line of
+/// its own.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+/// The help of the program or of a verb, in lines of at most `width` characters where words allow.
+std::string help_text(CLI::App const& app, std::size_t width);
+
+/// `rulerank-search-text`.
+std::string page_name(CLI::App const& app);
+
+/// The help of `help_text` as a manual page of section 1. `version`: of the program.
+std::string manual_page(CLI::App const& app, std::string_view version);
+
+/// Gives CLI11 the help of `help_text`.
+class help_formatter final : public CLI::Formatter {
+ public:
+  std::string make_help(CLI::App const* app, std::string, CLI::AppFormatMode) const override {
+    return help_text(*app, terminal_width());
+  }
+};
+
+}  // namespace rulerank::apps

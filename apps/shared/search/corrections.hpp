@@ -1,0 +1,36 @@
+#pragma once
+
+#include "apps/shared/session/session.hpp"
+#include "datasets/documents.hpp"
+#include "knn/text/spelling.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace rulerank::apps {
+
+/// What --correct means, for its help.
+inline constexpr char const* correct_help =
+    "Replace words of the queries that no two documents have by the nearest ones that two have";
+
+/// What --correct replaced, to be said and kept.
+class correction_report {
+ public:
+  /// Corrects the documents.
+  void correct(session& owner, knn::spelling_corrector const& corrector,
+               std::span<datasets::text_document> documents);
+  /// Says what was replaced, the first ones by name; all of it goes into the manifest.
+  void finish(session& owner) const;
+  /// A list of query, word, replacement and distance.
+  nlohmann::ordered_json const& list() const noexcept { return list_; }
+
+ private:
+  nlohmann::ordered_json list_ = nlohmann::ordered_json::array();
+  std::size_t queries_ = 0;
+};
+
+}  // namespace rulerank::apps

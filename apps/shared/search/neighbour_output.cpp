@@ -1,0 +1,139 @@
+#include "apps/shared/search/neighbour_output.hpp"
+
+#include "apps/shared/arguments/text_arguments.hpp"
+#include "core/append_format.hpp"
+#include "core/error.hpp"
+#include "datasets/text_source.hpp"
+#include "datasets/trec.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+namespace {
+
+/// A column of a TREC run.
+std::string const& one_word(std::string const& word, std::string const& what) {
+  if (!datasets::is_run_column(word))
+    throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run{}",
+                                  what, datasets::quoted(word),
+                                  word == "#" ? ": # begins a comment" : ""));
+  return word;
+}
+
+/// A column of a line with tabs.
+std::string const& one_cell(std::string const& text, char const* option, std::string const& what) {
+  if (text.find_first_of("\t\r\n") != text.npos)
+    throw usage_error(fmt::format("{}: found {} {}, expected no tab and no line break in a column",
+                                  option, what, datasets::quoted(text)));
+  return text;
+}
+
+}  // namespace
+
+neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag)
+    : tag_(std::move(tag)) {
+  if (!out.empty()) neighbours_.emplace(out);
+  if (run.empty()) return;
+  one_word(tag_, "the tag");
+  run_.emplace(run);
+}
+
+template <class Found>
+void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
+                                std::span<std::uint32_t const> items,
+                                std::span<double const> values, Found const& found,
+                                id_of_fn const& id_of) const {
+  if (!neighbours_ && !run_) return;
+  std::string const name = id_of_query_(query);
+  if (run_) one_word(name, "a query's id");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::string const id = id_of(items[i]);
+    if (neighbours_)
+      append_format(to.lines, "{}\t{}\t{}\t{}\n", one_cell(name, "--out", "a query's id"), i + 1,
+                    one_cell(id, "--out", "a document's id"), values[i]);
+    if (run_)
+      to.run += datasets::run_line(name, one_word(id, "a document's id"), i + 1,
+                                   run_score(found.order, values[i]), tag_);
+  }
+}
+
+void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
+                                knn::neighbours const& found, id_of_fn const& id_of) const {
+  for (std::size_t q = 0; q < found.queries; ++q)
+    add_query(to, first + q, found.ids_of(q).first(found.count_of(q)), found.values_of(q), found,
+              id_of);
+}
+
+void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
+                                knn::rows_in_range const& found, id_of_fn const& id_of) const {
+  for (std::size_t q = 0; q + 1 < found.begin.size(); ++q)
+    add_query(to, first + q, found.rows_of(q), found.values_of(q), found, id_of);
+}
+
+void neighbour_files::write(knn::result_lines const& lines) {
+  if (neighbours_) neighbours_->write(lines.lines);
+  if (run_) run_->write(lines.run);
+}
+
+void neighbour_files::take(std::size_t first, knn::neighbours const& found) {
+  if (!votes_) return;
+  auto const given = votes_->given(found);
+  for (std::size_t q = 0; q < given.size(); ++q)
+    votes_->add(id_of_query_(first + q), label_of_query_(first + q), given[q]);
+}
+
+void neighbour_files::flush() {
+  if (neighbours_) neighbours_->flush();
+  if (run_) run_->flush();
+  if (votes_) votes_->flush();
+}
+
+void neighbour_files::commit() {
+  if (neighbours_) neighbours_->commit();
+  if (run_) run_->commit();
+  if (votes_) votes_->commit();
+}
+
+class_votes::class_votes(std::string const& votes, std::string const& out)
+    : how_(knn::voting_from(votes)) {
+  if (!out.empty()) out_.emplace(out);
+}
+
+void class_votes::learn(std::vector<std::string> const& labels) {
+  for (std::string const& label : labels) of_item_.push_back(number(label));
+  if (!labels.empty() && names_.empty())
+    throw usage_error(
+        "--votes: found no document with a label, expected --labels, or labels in JSON or by "
+        "folders");
+}
+
+void class_votes::add(std::string const& id, std::string const& label, std::uint32_t given) {
+  truth_.push_back(number(label));
+  given_.push_back(given);
+  std::string const voted = given == knn::no_class ? std::string() : names_[given];
+  if (out_)
+    out_->write(fmt::format("{}\t{}\t{}\n", one_cell(id, "--classes", "an id"),
+                            one_cell(label, "--classes", "a label"),
+                            one_cell(voted, "--classes", "a class")));
+}
+
+void class_votes::flush() {
+  if (out_) out_->flush();
+}
+
+void class_votes::commit() {
+  if (out_) out_->commit();
+}
+
+std::uint32_t class_votes::number(std::string const& label) {
+  if (label.empty()) return knn::no_class;
+  auto const [found, is_new] =
+      number_of_.emplace(label, static_cast<std::uint32_t>(number_of_.size()));
+  if (is_new) names_.push_back(label);
+  return found->second;
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,110 @@
+#include "apps/shared/search/search_driver.hpp"
+
+#include "apps/shared/arguments/text_arguments.hpp"
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+#include "datasets/json_text.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+void search_arguments::add_outputs_to(CLI::App& verb, std::string const& lines) {
+  path_option(verb, "--out", out, lines)->type_name("FILE")->capture_default_str();
+  path_option(verb, "--run", run, "The same as a TREC run")->type_name("FILE");
+  verb.add_option("--tag", tag, "Last column of the run")->capture_default_str();
+}
+
+void search_arguments::add_votes_to(CLI::App& verb) {
+  verb.add_option("--votes", votes,
+                  "Classify the queries by their neighbours' labels: majority or similarity");
+}
+
+void search_arguments::add_classes_to(CLI::App& verb) {
+  path_option(verb, "--classes", classes, "Lines of query, label, class voted for")
+      ->type_name("FILE");
+}
+
+void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
+                    std::string_view beside) {
+  for (std::string const& name : names)
+    if (verb.count(name) > 0) throw usage_error(fmt::format("{} {}", name, beside));
+}
+
+void expect_index_file(std::string const& index) {
+  if (index == "-")
+    throw usage_error("--index: found -, expected a file, which is mapped and not read");
+}
+
+search_run::search_run(session& owner, search_arguments const& arguments,
+                       std::vector<session::named_input> const& inputs,
+                       std::vector<session::named_output> const& outputs)
+    : owner_(owner), arguments_(arguments) {
+  std::string const part = part_written(owner, arguments.collection, arguments.index);
+  std::vector<session::named_input> all_inputs{{"--collection", arguments.collection},
+                                               {"--queries", arguments.queries}};
+  all_inputs.insert(all_inputs.end(), inputs.begin(), inputs.end());
+  owner.inputs(all_inputs);
+  std::vector<session::named_output> all_outputs;
+  if (!arguments.queries.empty()) {
+    all_outputs = {{"--out", arguments.out}};
+    all_outputs.insert(all_outputs.end(), outputs.begin(), outputs.end());
+    all_outputs.push_back({"--run", arguments.run});
+    all_outputs.push_back({"--classes", arguments.classes});
+  }
+  if (!arguments.collection.empty()) {
+    all_outputs.push_back({"--index", arguments.index});
+    all_outputs.push_back({"--index", part});
+  }
+  owner.outputs(all_outputs);
+  for (session::named_input const& input : all_inputs) owner.input(input.path);
+  expect_outside(owner, all_inputs, all_outputs);
+  if (arguments.collection.empty()) owner.index(arguments.index);
+}
+
+search_run::parts search_run::find_parts(double memory_a_byte, std::string const& whole_for) const {
+  searched_paths const paths{arguments_.collection, arguments_.index, memory_a_byte, whole_for};
+  return {splits_collection(owner_, arguments_.over_ranks, paths), opens_parts(paths)};
+}
+
+neighbour_files search_run::open_output() const {
+  return {owner_.destination(arguments_.out), owner_.destination(arguments_.run), arguments_.tag};
+}
+
+void search_run::search(knn::searched_collection const& collection, std::size_t queries,
+                        knn::batch_limits const& limits, neighbour_files& output,
+                        context const& ctx) const {
+  knn::search_in_batches(
+      ctx, collection, queries, arguments_.request, limits, output,
+      [&](std::size_t tasks, process_group::task_fn const& task,
+          process_group::keep_fn const& keep) { return owner_.deal(tasks, task, keep); });
+}
+
+void search_run::finish(neighbour_files& output, std::size_t queries, std::size_t items,
+                        std::string_view item, std::function<void()> const& summarize) {
+  output.flush();
+  owner_.meet();
+  output.commit();
+  summarize();
+  if (arguments_.out != "-")
+    owner_.say(fmt::format("searched {} in {}, neighbours in {}",
+                           counted(queries, "query", "queries"), counted(items, item),
+                           arguments_.out));
+  if (output.votes() == nullptr) return;
+  auto const quality = output.votes()->quality();
+  if (quality.queries == 0) return;
+  summary["accuracy"] = quality.accuracy;
+  summary["micro_f1"] = quality.micro_f1;
+  summary["macro_f1"] = quality.macro_f1;
+  owner_.say(fmt::format("accuracy {:.4f}, macro-F1 {:.4f} over {}", quality.accuracy,
+                         quality.macro_f1, counted(quality.queries, "query", "queries")));
+}
+
+void search_run::print() {
+  for (auto const& [key, value] : summary.items()) owner_.note(key, value);
+  if (!owner_.prints_json()) return;
+  summary["seconds"] = owner_.timings();
+  write_file("-", datasets::text_of(summary));
+}
+
+}  // namespace rulerank::apps

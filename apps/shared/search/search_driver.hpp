@@ -1,0 +1,80 @@
+#pragma once
+
+#include "apps/shared/search/neighbour_output.hpp"
+#include "apps/shared/search/over_ranks.hpp"
+#include "apps/shared/session/session.hpp"
+#include "knn/searched_collection.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What `search text`, `search dense` and `search metric` have in common.
+namespace rulerank::apps {
+
+/// The options of every search.
+struct search_arguments {
+  std::string collection, index, queries;
+  knn::search_request request;
+  std::string metric, engine = "auto";
+  std::string out = "-", run, tag = "rulerank";
+  std::string votes, classes;  ///< of text and dense rows
+  over_ranks_argument over_ranks;
+
+  /// --out, --run and --tag. `lines`: what --out is, for the help.
+  void add_outputs_to(CLI::App& verb, std::string const& lines);
+  void add_votes_to(CLI::App& verb);
+  void add_classes_to(CLI::App& verb);
+};
+
+/// Throws `usage_error` for options named so that are given. `beside`: what they do not go with.
+void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
+                    std::string_view beside);
+/// Throws `usage_error` for an --index that is standard input.
+void expect_index_file(std::string const& index);
+
+/// One call of a search: files are named when it is made, before any is read or written.
+class search_run {
+ public:
+  /// `inputs`, `outputs`: those beside --collection and --queries, --out, --run and --classes.
+  search_run(session& owner, search_arguments const& arguments,
+             std::vector<session::named_input> const& inputs,
+             std::vector<session::named_output> const& outputs = {});
+
+  /// Whether this process has a part of the collection (splits_collection), and whether --index
+  /// names parts. `paths`: of the collection and the index, and what memory they take. Throws
+  /// `usage_error` for an engine beside `engines` where it is in parts.
+  struct parts {
+    bool is_split = false, are_made = false;
+    explicit operator bool() const { return is_split || are_made; }
+  };
+  parts find_parts(double memory_a_byte, std::string const& whole_for = {}) const;
+
+  /// Where lines go.
+  neighbour_files open_output() const;
+  /// Searches for `queries` of the collection, by the session's context or another.
+  void search(knn::searched_collection const& collection, std::size_t queries,
+              knn::batch_limits const& limits, neighbour_files& output) const {
+    search(collection, queries, limits, output, owner_.ctx());
+  }
+  void search(knn::searched_collection const& collection, std::size_t queries,
+              knn::batch_limits const& limits, neighbour_files& output, context const& ctx) const;
+  /// Puts the outputs in their places, then says how many queries were searched in how many
+  /// `items`, such as "row". `summarize`: called between the two.
+  void finish(
+      neighbour_files& output, std::size_t queries, std::size_t items, std::string_view item,
+      std::function<void()> const& summarize = [] {});
+  /// The summary as fields of the manifest, and printed with --json.
+  void print();
+
+  nlohmann::ordered_json summary = nlohmann::ordered_json::object();
+
+ private:
+  session& owner_;
+  search_arguments const& arguments_;
+};
+
+}  // namespace rulerank::apps
