@@ -1,6 +1,7 @@
 #include "experiment/experiment.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
@@ -27,6 +28,9 @@
 
 namespace rulerank::experiment::experiment_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 
 namespace fs = std::filesystem;
 using testing_tools::temporary_folder;
@@ -162,12 +166,7 @@ TEST(FoldFiles, AreFoundInTheOrderOfTheirNumbers) {
   EXPECT_EQ(sums.at("theirs/Fold10.score"), sha256_hex("1\n"));
 
   auto const message = [&] {
-    try {
-      file_folds(folder.path().string(), options);
-    } catch (error const& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return message_of([&] { file_folds(folder.path().string(), options); });
   };
   fs::remove(folder / "theirs/Fold2.score");
   EXPECT_NE(message().find("Fold2.score"), std::string::npos) << message();
@@ -420,13 +419,9 @@ TEST(Report, WithoutFullThereIsNothingToCompareWith) {
 TEST(Report, AFoldThatLacksASystemIsNamed) {
   fold_result fold = example("Fold4");
   fold.systems.pop_back();
-  try {
-    make_report({}, small_settings(), {fold}, {});
-    FAIL();
-  } catch (error const& e) {
-    EXPECT_NE(std::string(e.what()).find("Fold4"), std::string::npos);
-    EXPECT_NE(std::string(e.what()).find("feature"), std::string::npos);
-  }
+  std::string const message = message_of([&] { make_report({}, small_settings(), {fold}, {}); });
+  EXPECT_PRED2(says, message, "...Fold4...");
+  EXPECT_PRED2(says, message, "...feature...");
 }
 
 class Run : public testing::Test {
