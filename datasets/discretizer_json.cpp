@@ -1,7 +1,7 @@
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/json_fields.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/text_source.hpp"
 
@@ -64,10 +64,10 @@ void read_name(object_reader const& entry, std::uint32_t feature, std::set<std::
   if (name.empty()) entry.fail("name", "found nothing, expected what the feature is called");
   if (has_control_characters(name))
     entry.fail("name", fmt::format("found {} with a control character, expected text",
-                                   datasets::quoted(name)));
+                                   rulerank::quoted(name)));
   if (!seen.insert(name).second)
     entry.fail("name",
-               fmt::format("found {} again, expected each name once", datasets::quoted(name)));
+               fmt::format("found {} again, expected each name once", rulerank::quoted(name)));
   names.emplace(feature, name);
 }
 
@@ -154,7 +154,7 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
       entry.fail("cuts", fmt::format("found {} cuts, expected at most {}", cuts.size(), most));
     for (nlohmann::json const& cut : cuts) {
       if (!cut.is_number() || !std::isfinite(cut.get<double>()))
-        entry.fail("cuts", fmt::format("found {}, expected a finite number", shown(cut)));
+        entry.fail("cuts", fmt::format("found {}, expected a finite number", json_shown(cut)));
       double const value = cut.get<double>();
       if (!f.cuts.empty() && !(value > f.cuts.back()))
         entry.fail("cuts",

@@ -6,10 +6,10 @@
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/cut_points_reference.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/tube_reference.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -29,7 +29,6 @@ namespace {
 
 using rulerank::testing_tools::complaint_of;
 using rulerank::testing_tools::input_and_message;
-using rulerank::testing_tools::says;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 

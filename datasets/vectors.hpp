@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace rulerank {
-struct share;  // core/share.hpp
+struct share;  // core/even_shares.hpp
 }
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -177,7 +177,7 @@ class vectors {
 };
 
 /// Throws `error` for the first row with a value that is NaN or infinite or, of float64, larger
-/// than `largest_value` (datasets/documents.hpp), whatever its sign; its line is the row, its
+/// than `largest_value` (datasets/text/documents.hpp), whatever its sign; its line is the row, its
 /// column the value's, both from 1. What is read from a file was checked.
 void expect_finite(context const& ctx, vectors const& values);
 

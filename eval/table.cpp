@@ -1,7 +1,7 @@
 #include "eval/table.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -215,7 +215,7 @@ std::string render(table const& t, table_format format) {
     case table_format::tsv:
       return render_tsv(t);
     case table_format::json:
-      return datasets::text_of(to_json(t));
+      return json_text_of(to_json(t));
     case table_format::markdown:
       return render_markdown(t);
     case table_format::latex:

@@ -1,8 +1,8 @@
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "experiment/checksummed_json.hpp"
 #include "experiment/curve_fold.hpp"
@@ -55,7 +55,7 @@ std::string to_text(curve_fold const& fold) {
                               {"settings", name_of(p.settings)},
                               {"values", p.values}});
   add_checksum(json);
-  return datasets::line_of(json) + "\n";
+  return json_line_of(json) + "\n";
 }
 
 curve_fold curve_fold_from(std::string_view text, std::string const& name) try {

@@ -2,13 +2,13 @@
 
 #include "al/sampler.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/feature_order.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
@@ -211,7 +211,7 @@ class fold_runner {
       out.write(eval::render(tuning::trials_table(tuner, found, what.tuned_by, search.rungs),
                              eval::table_format::tsv));
     });
-    write(stem + ".json", [&](output_file& out) { out.write(datasets::text_of(best)); });
+    write(stem + ".json", [&](output_file& out) { out.write(json_text_of(best)); });
     result_.tuned[what.name] = std::move(best);
   }
 

@@ -1,12 +1,12 @@
 #include "experiment/learning_curves.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
 #include "experiment/curve_fold.hpp"
@@ -109,7 +109,7 @@ class curves_runner {
     json["seed"] = ctx_.seed;
     json["fold"] = fold;
     json["inputs"] = inputs;
-    return sha256_hex(datasets::line_of(json));
+    return sha256_hex(json_line_of(json));
   }
 
   /// Processes have the same options and inputs, and must have the same libraries.

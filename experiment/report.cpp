@@ -1,9 +1,9 @@
 #include "experiment/report.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/process_group.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -200,7 +200,7 @@ json_text to_json(report const& r, settings const& s) {
 }
 
 std::string to_text(report const& r, settings const& s) {
-  return datasets::text_of(to_json(r, s));
+  return json_text_of(to_json(r, s));
 }
 
 std::string render(report const& r, settings const& s, eval::table_format format) {

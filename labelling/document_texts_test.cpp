@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "labelling/testing.hpp"
 
 #include <fmt/format.h>

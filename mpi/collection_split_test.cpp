@@ -1,10 +1,10 @@
 #include "mpi/collection_split.hpp"
 
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
 #include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
-#include "core/share.hpp"
 #include "core/testing.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/search.hpp"

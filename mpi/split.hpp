@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 #include "knn/neighbours.hpp"
 #include "knn/sparse/sparse_index.hpp"
 #include "mpi/communicator.hpp"

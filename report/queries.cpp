@@ -1,4 +1,4 @@
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "report/escape.hpp"
 #include "report/rule_source.hpp"
 #include "report/sections.hpp"
@@ -345,7 +345,7 @@ json documents_data(validation_group const& group, std::vector<query_place> cons
   for (std::size_t const i : order) {
     json const one = documents_of(group, places[i]);
     if (one.is_null()) continue;
-    bytes += datasets::line_of(one).size();
+    bytes += json_line_of(one).size();
     if (bytes > document_bytes) break;
     data[std::to_string(i)] = one;
   }

@@ -1,8 +1,8 @@
 #include "report/results.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
@@ -35,7 +35,7 @@ class reader {
   }
   json parsed(fs::path const& path, std::string_view expected) const {
     std::string const name = opened(path.string());
-    return datasets::parse_ordered_json(datasets::read_file(name, expected), name, expected);
+    return parse_ordered_json(datasets::read_file(name, expected), name, expected);
   }
   /// Null where there is none.
   json manifest(fs::path const& folder) const {

@@ -1,7 +1,7 @@
 #include "tuning/settings_file.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_fields.hpp"
+#include "core/json_fields.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
 
@@ -35,7 +35,7 @@ json_text member_json(settings_file const& s) {
   return json;
 }
 
-using fields = datasets::json_fields<json_text>;
+using fields = json_fields<json_text>;
 
 datasets::discretizer_options discretizer_from(fields const& cuts) {
   datasets::discretizer_options options;
@@ -89,7 +89,7 @@ json_text to_json(std::vector<settings_file> const& members) {
 }
 
 std::vector<settings_file> settings_from(std::string_view text, std::string const& name) {
-  json_text const json = datasets::parse_ordered_json(text, name, "settings that tune wrote");
+  json_text const json = parse_ordered_json(text, name, "settings that tune wrote");
   fields const top(json, name);
   if (!top.has("rulerank_settings"))
     throw error({name, 1, 1}, "found no settings that tune wrote: no member rulerank_settings");

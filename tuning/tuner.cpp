@@ -2,10 +2,10 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/process_group.hpp"
 #include "core/random.hpp"
 #include "core/stopwatch.hpp"
-#include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
 #include "l2r/scorer.hpp"
 
@@ -444,12 +444,12 @@ std::string tuner::state(std::string const& fingerprint) const {
     json["trials"].push_back(
         {{"candidate", to_json(candidates_[c])}, {"values", std::move(values)}});
   }
-  return datasets::line_of(json) + "\n";
+  return json_line_of(json) + "\n";
 }
 
 std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,
                            std::string const& name) try {
-  json_text const json = datasets::parse_ordered_json(text, name, "trials that tune wrote");
+  json_text const json = parse_ordered_json(text, name, "trials that tune wrote");
   if (json.at("rulerank_trials") != state_form)
     throw error({name, 1, 1}, "found trials of another version, expected this one's");
   if (json.at("fingerprint") != fingerprint)

@@ -2,8 +2,8 @@
 
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -151,7 +151,7 @@ experiment::curve_results learn_curves(session& owner, cross_validation_argument
   owner.note("libraries", done.libraries);
   if (writes)
     write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
-               datasets::text_of(owner.manifest()));
+               json_text_of(owner.manifest()));
   return done;
 }
 

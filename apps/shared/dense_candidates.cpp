@@ -5,7 +5,7 @@
 #include "apps/shared/options.hpp"
 #include "apps/shared/text_arguments.hpp"
 #include "core/error.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 #include "mpi/split.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "apps/shared/session.hpp"
+#include "core/even_shares.hpp"
 #include "core/output_file.hpp"
-#include "core/share.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/classification.hpp"
 #include "knn/sparse/search.hpp"

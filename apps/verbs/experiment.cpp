@@ -2,8 +2,8 @@
 #include "apps/shared/curve_arguments.hpp"
 #include "apps/shared/settings_argument.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <memory>
 
@@ -24,7 +24,7 @@ void run_curves(session& owner, experiment_arguments& a) {
   a.reading.check_inputs(owner, {});
   experiment::curve_results const done = learn_curves(owner, a, a.curves.options(a));
   write_file(owner.destination("-"), format == eval::table_format::json
-                                         ? datasets::text_of(experiment::to_json(done))
+                                         ? json_text_of(experiment::to_json(done))
                                          : experiment::render(done, format));
 }
 

@@ -7,10 +7,10 @@
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/collection_split.hpp"
@@ -212,7 +212,7 @@ void expect_weights(knn::sparse_rows const& rows, std::span<datasets::text_docum
         throw error(
             {datasets::display_name(path), 0, 0},
             fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
-                        datasets::quoted(queries[q].id), weight, knn::largest_weight));
+                        rulerank::quoted(queries[q].id), weight, knn::largest_weight));
 }
 
 /// The form of the queries: what is asked for, if the index has such terms.
@@ -523,7 +523,7 @@ void search_text(session& owner, search_text_arguments const& arguments, CLI::Ap
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
-    write_file("-", datasets::text_of(summary));
+    write_file("-", json_text_of(summary));
   }
 }
 

@@ -4,13 +4,13 @@
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
+#include "core/json_text.hpp"
 #include "core/memory_gate.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "core/share.hpp"
 #include "datasets/fields.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/dense/search.hpp"
@@ -309,7 +309,7 @@ std::vector<std::int64_t> numbers_of(id_list const& ids, std::string const& path
                   fmt::format("found the id {}, expected a whole number of 64 bits, as an index "
                               "keeps it; an index of rows with other ids is made without --ids "
                               "and searched with them",
-                              datasets::quoted(id)));
+                              rulerank::quoted(id)));
   }
   return numbers;
 }
@@ -325,11 +325,11 @@ std::size_t row_of(std::string_view line, source_position at, std::size_t rows) 
   at.column = fields[0].column;
   if (wrong != std::errc() || last != end || row >= rows)
     throw error(at, fmt::format("found {}, expected the number of a row below {}",
-                                datasets::quoted(found), rows));
+                                rulerank::quoted(found), rows));
   at.column = fields.size() > 1 ? fields[1].column : 0;
   if (fields.size() > 1)
     throw error(
-        at, fmt::format("found {}, expected one number a line", datasets::quoted(fields[1].text)));
+        at, fmt::format("found {}, expected one number a line", rulerank::quoted(fields[1].text)));
   return row;
 }
 
@@ -366,7 +366,7 @@ std::vector<std::uint64_t> read_filter(session& owner, std::string const& path,
       line_of.begin(), line_of.end(),
       [](auto const& one, auto const& other) { return one.second < other.second; });
   throw error({name, first->second, 1},
-              fmt::format("found {}, expected the id of a row", datasets::quoted(first->first)));
+              fmt::format("found {}, expected the id of a row", rulerank::quoted(first->first)));
 }
 
 std::vector<std::int32_t> read_labels(session& owner, std::string const& path, std::size_t expected,
@@ -840,7 +840,7 @@ void search_dense(session& owner, search_dense_arguments arguments, CLI::App con
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
-    write_file("-", datasets::text_of(summary));
+    write_file("-", json_text_of(summary));
   }
 }
 

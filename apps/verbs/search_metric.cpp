@@ -5,10 +5,10 @@
 #include "apps/shared/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
@@ -684,7 +684,7 @@ void print(session& owner, nlohmann::ordered_json& summary) {
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (!owner.prints_json()) return;
   summary["seconds"] = owner.timings();
-  write_file("-", datasets::text_of(summary));
+  write_file("-", json_text_of(summary));
 }
 
 /// All of the verb, where the collection is in parts.

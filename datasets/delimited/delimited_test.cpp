@@ -6,7 +6,7 @@
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/joined.hpp"
+#include "datasets/joined_features.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"

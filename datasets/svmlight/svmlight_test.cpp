@@ -27,7 +27,6 @@ namespace {
 
 using namespace std::string_literals;
 using testing_tools::message_of;
-using testing_tools::says;
 
 context with_threads(int threads) {
   context ctx;

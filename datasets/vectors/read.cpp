@@ -1,8 +1,8 @@
 #include "core/error.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
-#include "datasets/vectors/first_bad.hpp"
+#include "datasets/vectors/first_fault.hpp"
 #include "datasets/vectors/layout.hpp"
 #include "datasets/vectors/memory.hpp"
 

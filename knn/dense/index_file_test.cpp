@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
+#include "core/section_file.hpp"
 #include "core/testing.hpp"
-#include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 
 #include <array>
@@ -24,7 +24,6 @@ namespace {
 using datasets::element;
 using datasets::vectors;
 using rulerank::testing_tools::message_of;
-using rulerank::testing_tools::says;
 using rulerank::testing_tools::temporary_folder;
 
 std::vector<float> small_integers(std::size_t count) {
@@ -126,20 +125,20 @@ TEST(dense_index_file, any_byte_that_is_changed_or_cut_off_is_told) {
 std::string forged(std::string const& good,
                    std::function<void(std::span<float>, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 2> names{"rows", "ids"};
-  static constexpr datasets::section_kind kind{"rulerank dense index", 1, "a test", names};
+  static constexpr section_kind kind{"rulerank dense index", 1, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
-  auto const read = datasets::check_section_file({}, kind, all, "good");
+  auto const read = check_section_file({}, kind, all, "good");
   std::array<std::size_t, 2> const sizes{read.sections[0].size(), read.sections[1].size()};
-  datasets::section_layout const layout(sizes);
+  section_layout const layout(sizes);
   nlohmann::ordered_json what = nlohmann::ordered_json::object();
   for (auto const& [key, one] : read.header.items())
     if (key != "sections") what[key] = one;
   auto const rows = layout.of(all, 0);
   change({reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float)}, what);
-  std::string header = datasets::section_header({}, kind, layout, all, what);
+  std::string header = section_header({}, kind, layout, all, what);
   header.resize(bytes.size() - layout.end(), ' ');
-  datasets::finish_section_file(all, layout, header);
+  finish_section_file(all, layout, header);
   return bytes;
 }
 

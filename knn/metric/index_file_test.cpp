@@ -1,7 +1,7 @@
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
+#include "core/section_file.hpp"
 #include "core/testing.hpp"
-#include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/search.hpp"
 
@@ -19,7 +19,6 @@ namespace rulerank::knn::metric_index_file_test {
 namespace {
 
 using rulerank::testing_tools::message_of;
-using rulerank::testing_tools::says;
 using rulerank::testing_tools::temporary_folder;
 
 std::vector<std::string> some_words(std::size_t count) {
@@ -148,22 +147,22 @@ std::string forged(std::string const& good,
                    std::function<void(parts const&, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 4> names{"objects", "begins", "numbers",
                                                          "distances"};
-  static constexpr datasets::section_kind kind{"rulerank metric index", 3, "a test", names};
+  static constexpr section_kind kind{"rulerank metric index", 3, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
-  auto const read = datasets::check_section_file({}, kind, all, "good");
+  auto const read = check_section_file({}, kind, all, "good");
   std::array<std::size_t, 4> sizes{};
   for (std::size_t s = 0; s < 4; ++s) sizes[s] = read.sections[s].size();
-  datasets::section_layout const layout(sizes);
+  section_layout const layout(sizes);
   nlohmann::ordered_json what = nlohmann::ordered_json::object();
   for (auto const& [key, one] : read.header.items())
     if (key != "sections") what[key] = one;
   change({layout.of(all, 0), as<std::uint64_t>(layout.of(all, 1)),
           as<std::uint32_t>(layout.of(all, 2)), as<double>(layout.of(all, 3))},
          what);
-  std::string header = datasets::section_header({}, kind, layout, all, what);
+  std::string header = section_header({}, kind, layout, all, what);
   header.resize(bytes.size() - layout.end(), ' ');
-  datasets::finish_section_file(all, layout, header);
+  finish_section_file(all, layout, header);
   return bytes;
 }
 

@@ -5,7 +5,7 @@
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/text/analyzer_reference.hpp"
 #include "knn/text/ascii_words.hpp"
 #include "knn/text/stop_words.hpp"

@@ -2,7 +2,7 @@
 
 #include "core/append_format.hpp"
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "rules/mining/named_choices.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr format_name formats[] = {{mining_format::borgelt, "borgelt"},
 
 /// A name as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_name(std::string const& name) {
-  return datasets::line_of(nlohmann::json(name));
+  return json_line_of(nlohmann::json(name));
 }
 
 /// As Borgelt's programs do: six significant digits.

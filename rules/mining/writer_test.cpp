@@ -17,7 +17,6 @@ namespace {
 
 using rulerank::testing_tools::complaint_of;
 using rulerank::testing_tools::input_and_message;
-using rulerank::testing_tools::says;
 
 std::vector<std::string> const names{"a", "green tea", "\xffq"};
 

@@ -1,4 +1,4 @@
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
@@ -17,11 +17,10 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::section_file_test {
+namespace rulerank::section_file_test {
 namespace {
 
 using rulerank::testing_tools::message_of;
-using rulerank::testing_tools::says;
 using testing_tools::temporary_folder;
 
 constexpr std::array<std::string_view, 1> names{"letters"};
@@ -101,4 +100,4 @@ TEST(section_file, damaged_headers_have_no_sum) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets::section_file_test
+}  // namespace rulerank::section_file_test

@@ -1,14 +1,13 @@
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 
 #include "core/aligned.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "core/share.hpp"
-#include "datasets/json_text.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +19,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-namespace rulerank::datasets {
+namespace rulerank {
 
 namespace {
 
@@ -91,7 +90,7 @@ section_kind const& kind_of(nlohmann::json const& header, std::span<section_kind
   std::size_t const version = count_at(header, "version");
   std::string const format = header.at("format");
   if (format != versions.front().format)
-    fail(fmt::format("found a {}, expected a {}", datasets::quoted(format),
+    fail(fmt::format("found a {}, expected a {}", rulerank::quoted(format),
                      versions.front().format));
   auto const at = std::ranges::find(versions, version, &section_kind::version);
   if (at != versions.end()) return *at;
@@ -222,8 +221,8 @@ std::string sha256_of_section_header(std::string const& path) {
 std::size_t count_at(nlohmann::json const& json, std::string_view name) {
   nlohmann::json const& value = json.at(name);
   if (!value.is_number_unsigned())
-    throw usage_error(fmt::format("found {} {}, expected a count", name, shown(value)));
+    throw usage_error(fmt::format("found {} {}, expected a count", name, json_shown(value)));
   return value.get<std::size_t>();
 }
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank

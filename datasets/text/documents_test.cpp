@@ -1,4 +1,4 @@
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::datasets {
+namespace rulerank {
 
 /// Reads the members of one JSON object of models, settings and cuts; `Json` is nlohmann::json or
 /// nlohmann::ordered_json. Everything that does not fit is an `error` that names the file and the
@@ -86,7 +86,7 @@ class json_fields {
 
  private:
   static std::string found_instead_of(Json const& value, std::string_view expected) {
-    return fmt::format("found {}, expected {}", shown(value), expected);
+    return fmt::format("found {}, expected {}", json_shown(value), expected);
   }
 
   Json const& json_;
@@ -94,4 +94,4 @@ class json_fields {
   std::string prefix_;
 };
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank

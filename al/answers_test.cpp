@@ -1,23 +1,21 @@
-#include "datasets/answers.hpp"
+#include "al/answers.hpp"
 
 #include "core/context.hpp"
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/testing.hpp"
 
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::answers_test {
+namespace rulerank::al::answers_test {
 namespace {
 
-using rulerank::testing_tools::says;
-using testing_tools::complaint_of;
-using testing_tools::input_and_message;
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
 
 class answers : public testing::Test {
  protected:
@@ -36,12 +34,12 @@ class answers : public testing::Test {
     return complaint_of(path_, [&] { read(text); });
   }
 
-  testing_tools::temporary_folder folder_;
+  rulerank::testing_tools::temporary_folder folder_;
   std::string path_ = folder_ / "answers";
-  dataset pool_ = [] {
-    svmlight_options options;
+  datasets::dataset pool_ = [] {
+    datasets::svmlight_options options;
     options.unlabelled = -1;
-    return parse_svmlight(
+    return datasets::parse_svmlight(
         context{},
         "-1 qid:a 1:1 # docid = X\n# a comment\n-1 qid:a 1:2 #docid = Y  says\t\"so\"\n"
         "2 qid:b 1:3\n-1 qid:b 1:4 #docid = \"Z\"\n",
@@ -229,11 +227,11 @@ TEST_F(answers, journal_of_something_else_is_refused_and_left_as_it_is) {
 }
 
 TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
-  std::vector<std::int32_t> const labels{10, unlabelled, 2, 0};
+  std::vector<std::int32_t> const labels{10, datasets::unlabelled, 2, 0};
   std::vector<std::size_t> const chosen{0, 1, 2, 3};
   {
     output_file out(path_);
-    write_lines(pool_, chosen, out, labels);
+    datasets::write_lines(pool_, chosen, out, labels);
     out.commit();
   }
   EXPECT_EQ(bytes(),
@@ -242,4 +240,4 @@ TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets::answers_test
+}  // namespace rulerank::al::answers_test
