@@ -94,4 +94,18 @@ class json_fields {
   std::string prefix_;
 };
 
+/// What `read()` returns, which takes fields of JSON with the library's own functions. A field that
+/// is missing or of another type, and a `usage_error` of what it holds, become an `error` at
+/// `where` that begins with `problem`.
+template <class Read>
+decltype(auto) read_json(source_position const& where, std::string_view problem, Read&& read) {
+  try {
+    return read();
+  } catch (nlohmann::json::exception const& e) {
+    throw error(where, fmt::format("{}: {}", problem, e.what()));
+  } catch (usage_error const& e) {
+    throw error(where, fmt::format("{}: {}", problem, e.what()));
+  }
+}
+
 }  // namespace rulerank

@@ -3,6 +3,7 @@
 #include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/even_shares.hpp"
+#include "core/json_fields.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
@@ -36,6 +37,7 @@ struct prefix {
 static_assert(sizeof(prefix) == 48);
 constexpr char magic[16] = "rulerank-index\n";
 constexpr std::size_t prefix_size = alignment;
+constexpr std::string_view header_problem = "the header of this index is not right";
 static_assert(sizeof(prefix) <= prefix_size);
 
 std::uint32_t crc_of(void const* bytes, std::size_t size) {
@@ -168,7 +170,7 @@ read_sections check_section_file(context const& ctx, std::span<section_kind cons
   prefix const p = checked_prefix(versions.front(), file, name);
   auto const* const text = reinterpret_cast<char const*>(file.data() + p.header_begin);
   read_sections read;
-  try {
+  return read_json({name, 1, 1}, header_problem, [&] {
     read.header = parse_json({text, p.header_size}, name, "an index's header");
     section_kind const& kind = kind_of(read.header, versions, name);
     nlohmann::json const& list = read.header.at("sections");
@@ -191,12 +193,8 @@ read_sections check_section_file(context const& ctx, std::span<section_kind cons
       at = begin + bytes;
     }
     zeros_up_to(p.header_begin);
-  } catch (nlohmann::json::exception const& e) {
-    fail(fmt::format("the header of this index is not right: {}", e.what()));
-  } catch (usage_error const& e) {
-    fail(fmt::format("the header of this index is not right: {}", e.what()));
-  }
-  return read;
+    return read;
+  });
 }
 
 std::string sha256_of_section_header(std::string const& path) {

@@ -1,7 +1,8 @@
+#include "datasets/discretizer_json.hpp"
+
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
-#include "datasets/discretizer.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/text_source.hpp"
 
@@ -169,13 +170,21 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
   return fitted;
 }
 
+std::string to_text(discretizer const& fitted) {
+  return to_json(fitted).dump();
+}
+
+discretizer discretizer_from_text(std::string_view text, std::string const& name) {
+  return discretizer_from_json(parse_json(text, name, "a discretizer"), name);
+}
+
 discretizer read_discretizer(std::string const& path) {
   std::string const text = read_file(path, "a discretizer in JSON");
   if (text.starts_with("rulerank-model "))
     throw error({path, 1, 1},
                 "a model that `rulerank fit` wrote, expected the cuts of a discretizer; a model "
                 "goes with --model");
-  return discretizer_from_json(parse_json(text, path, "a discretizer"), path);
+  return discretizer_from_text(text, path);
 }
 
 void write_discretizer(discretizer const& fitted, output_file& out) {

@@ -7,6 +7,7 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/cut_points_reference.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"

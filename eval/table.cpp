@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "eval/report_json.hpp"
 
 #include <algorithm>
 #include <array>

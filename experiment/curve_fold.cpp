@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 

@@ -14,6 +14,7 @@
 #include "experiment/finished.hpp"
 #include "experiment/fold_result.hpp"
 #include "experiment/report.hpp"
+#include "experiment/report_json.hpp"
 #include "experiment/settings.hpp"
 #include "l2r/scorer.hpp"
 
@@ -25,6 +26,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment::experiment_test {
 namespace {
@@ -263,7 +265,8 @@ fold_result example(std::string name) {
 
 TEST(FoldResult, RoundTripIsExact) {
   fold_result fold = example("Fold1");
-  fold.tuned["full-tuned-MAP"] = {{"rule_size", 3}, {"smoothing", .1 + .2}};
+  fold.tuned["full-tuned-MAP"] =
+      "{\n  \"rule_size\": 3,\n  \"smoothing\": 0.30000000000000004\n}\n";
   std::string const text = to_text(fold);
   fold_result const again = fold_result_from(text, "x");
   EXPECT_EQ(to_text(again), text);
@@ -586,7 +589,7 @@ TEST_F(Run, ReadsEachPartOnce) {
     std::map<std::string, std::string> checksums(std::size_t fold) const override {
       return folds_.checksums(fold);
     }
-    nlohmann::ordered_json reading() const override { return folds_.reading(); }
+    data_reading reading() const override { return folds_.reading(); }
     datasets::dataset read(context const& ctx, std::size_t fold, part which,
                            message_fn const& warn) const override {
       ++read_[{fold, which}];

@@ -7,6 +7,7 @@
 #include "core/version.hpp"
 #include "datasets/text_source.hpp"
 #include "experiment/fold_result.hpp"
+#include "experiment/report_json.hpp"
 
 #include <filesystem>
 

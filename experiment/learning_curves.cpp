@@ -12,6 +12,7 @@
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"
 #include "experiment/fold.hpp"
+#include "experiment/report_json.hpp"
 #include "experiment/stage_timer.hpp"
 #include "experiment/ways.hpp"
 
@@ -22,6 +23,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 
@@ -60,7 +62,7 @@ class curves_runner {
     }
     reading_ = source.reading();
     if (options.feature_order == datasets::feature_order::file)
-      reading_["feature_order"] = sha256_of_file(options.feature_order_file);
+      reading_.feature_order = sha256_of_file(options.feature_order_file);
   }
 
   curve_results run() {
@@ -105,7 +107,7 @@ class curves_runner {
     json["version"] = version;
     json["commit"] = commit();
     json["options"] = options_json(all_);
-    json["reading"] = reading_;
+    json["reading"] = to_json(reading_);
     json["seed"] = ctx_.seed;
     json["fold"] = fold;
     json["inputs"] = inputs;
@@ -197,7 +199,7 @@ class curves_runner {
   sinks const& out_;
   sinks const untimed_;
   std::vector<learners::system> systems_;
-  json_text reading_;
+  data_reading reading_;
   curve_results all_;
 };
 

@@ -4,12 +4,15 @@
 #include "core/json_text.hpp"
 #include "core/process_group.hpp"
 #include "core/version.hpp"
+#include "eval/report_json.hpp"
+#include "experiment/report_json.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 
@@ -128,7 +131,7 @@ json_text to_json(fold_result const& fold) {
                        {"direction", fold.feature->ascending ? "ascending" : "descending"},
                        {"validation", fold.feature->value}};
   if (fold.feature && !fold.feature->name.empty()) json["feature"]["name"] = fold.feature->name;
-  if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
+  for (auto const& [system, text] : fold.tuned) json["tuned"][system] = json_text::parse(text);
   return json;
 }
 

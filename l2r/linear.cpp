@@ -6,6 +6,7 @@
 #include "datasets/values_of.hpp"
 #include "l2r/cholesky.hpp"
 #include "l2r/json_fields.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/query_folds.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/text_source.hpp"
 #include "l2r/json_fields.hpp"
 #include "l2r/member_kind.hpp"

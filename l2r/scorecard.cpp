@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "l2r/json_fields.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/points_objective.hpp"
 
 #include <algorithm>

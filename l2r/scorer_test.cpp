@@ -4,6 +4,7 @@
 #include "core/message_testing.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/shared_scores.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/section_file.hpp"
@@ -93,8 +94,8 @@ index_parts read_index_parts(std::string const& path, std::string_view kind) {
   auto const fail = [&](std::string_view what) { throw error({path, 1, 1}, what); };
   auto const text = datasets::read_file(path, "an index in parts");
   auto const all = parse_ordered_json(text, path, "an index in parts", 1);
-  index_parts read;
-  try {
+  return read_json({path, 1, 1}, "this list of an index's parts is not right", [&] {
+    index_parts read;
     if (all.at("format") != format) fail(fmt::format("found another format, expected {}", format));
     std::size_t const found = count_at(all, "version");
     if (found != version)
@@ -117,12 +118,8 @@ index_parts read_index_parts(std::string const& path, std::string_view kind) {
     }
     if (read.parts.empty() || first != read.items)
       fail("the parts of this index are not all of it");
-  } catch (nlohmann::json::exception const& e) {
-    fail(fmt::format("this list of an index's parts is not right: {}", e.what()));
-  } catch (usage_error const& e) {
-    fail(fmt::format("this list of an index's parts is not right: {}", e.what()));
-  }
-  return read;
+    return read;
+  });
 }
 
 void expect_part(index_part const& part) {

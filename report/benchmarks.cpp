@@ -10,6 +10,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 // Lines of benchmarks: `engine` (or `system`, `name`) and `seconds` make a bar; what else is known
 // of the work tells charts apart. With `bytes` and `ops` of the whole work they are points of a

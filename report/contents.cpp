@@ -4,6 +4,7 @@
 #include "report/sections.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::report {
 

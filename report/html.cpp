@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <openssl/sha.h>
 
 // Documents as one page. Its content policy allows its own style and scripts, by their checksums,
@@ -137,7 +138,7 @@ class html_writer {
     if (!with_script_) return;
     body +=
         fmt::format("<section class=\"part\" data-part=\"{}\" hidden></section>\n", parts.size());
-    parts.push_back(of.data);
+    parts.push_back(json::parse(of.data));
   }
 
   void add(details const& of) {

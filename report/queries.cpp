@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::report {
 
@@ -369,7 +370,7 @@ interactive explorer(validation_group const& group, rules_shown const& rules) {
   data["lacks"] = json::array();
   for (std::size_t s = 0; s < group.systems.size(); ++s)
     data["lacks"].push_back(clean(rules.lacks(s)));
-  return {std::move(data)};
+  return {json_line_of(data)};
 }
 
 }  // namespace

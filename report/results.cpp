@@ -1,11 +1,13 @@
 #include "report/results.hpp"
 
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
 #include "core/json_text.hpp"
 #include "core/sha256.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
+#include "eval/report_json.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -125,7 +127,7 @@ cross_validation reader::validation(fs::path const& folder) const {
   json const results = parsed(path, "the results of an experiment");
   cross_validation found;
   found.folder = folder.string();
-  try {
+  read_json({path.string(), 0, 0}, "not the results of an experiment", [&] {
     found.settings = results.at("settings");
     found.profile = profile_from(found.settings.at("profile"));
     for (json const& fold : results.at("folds")) {
@@ -136,13 +138,7 @@ cross_validation reader::validation(fs::path const& folder) const {
                     fmt::format("found the results of another run than {} is of", path.string()));
       if (found.folds.back().systems.empty()) throw error({of.string(), 0, 0}, "found no systems");
     }
-  } catch (json::exception const& e) {
-    throw error({path.string(), 0, 0},
-                fmt::format("not the results of an experiment: {}", e.what()));
-  } catch (usage_error const& e) {
-    throw error({path.string(), 0, 0},
-                fmt::format("not the results of an experiment: {}", e.what()));
-  }
+  });
   if (found.folds.empty()) throw error({path.string(), 0, 0}, "found no folds");
   found.manifest = manifest(folder);
   // That of a pipeline lies above.

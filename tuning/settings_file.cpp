@@ -2,8 +2,12 @@
 
 #include "core/error.hpp"
 #include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
+#include "l2r/options_json.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -156,6 +160,13 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   json["cross_fit"] = t.folds();
   json["search"] = to_json(options);
   return json;
+}
+
+std::string best_settings_text(context const& ctx, tuner& t, search_result const& result,
+                               std::size_t by, search_options const& options,
+                               eval::profile const& rules,
+                               std::optional<datasets::discretizer_options> discretizer) {
+  return json_text_of(best_settings(ctx, t, result, by, options, rules, discretizer));
 }
 
 }  // namespace rulerank::tuning

@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "experiment/report_json.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 #include "apps/shared/device_rule.hpp"
 #include "apps/shared/options.hpp"
 #include "core/error.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/recommended.hpp"
 
 #include <algorithm>

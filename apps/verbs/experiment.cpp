@@ -4,6 +4,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "experiment/report_json.hpp"
 
 #include <memory>
 

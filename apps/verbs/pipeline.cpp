@@ -11,6 +11,7 @@
 #include "datasets/trec.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
 
 #include <algorithm>
 #include <cerrno>

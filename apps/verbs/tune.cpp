@@ -14,8 +14,10 @@
 #include "core/version.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
 #include "l2r/recommended.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 #include "tuning/tuner.hpp"
 
 #include <algorithm>
