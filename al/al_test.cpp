@@ -5,6 +5,7 @@
 #include "al/support_table.hpp"
 #include "al/testing.hpp"
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -29,6 +30,9 @@
 
 namespace rulerank::al::al_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 
 sampler_options options_for(engine which, int rule_size, rules::thresholds t,
                             std::size_t partitions) {
@@ -433,13 +437,10 @@ TEST(support_table, refuses_what_memory_does_not_hold) {
   memory_gate memory([] { return std::uint64_t{100'000}; }, 0);
   support_table<std::uint64_t> table(valid, memory, "a table");
   table.need_class(0);
-  try {
-    for (std::uint64_t n = 0; n < 300'000; ++n) table.add(n, 0);
-    FAIL() << "no memory was asked for";
-  } catch (usage_error const& e) {
-    EXPECT_TRUE(std::string(e.what()).starts_with("a table: its itemsets need 0.00 GB more, "))
-        << e.what();
-  }
+  EXPECT_PRED2(says, message_of<usage_error>([&] {
+                 for (std::uint64_t n = 0; n < 300'000; ++n) table.add(n, 0);
+               }),
+               "a table: its itemsets need 0.00 GB more, ...");
   EXPECT_LE(table.bytes(), 100'000U);
 }
 

@@ -7,35 +7,34 @@
 
 namespace rulerank::al {
 
-label_table::label_table(std::vector<datasets::answer> rows, std::string path,
-                         datasets::dataset const& pool, datasets::answer_journal* journal)
+label_table::label_table(std::vector<answer> rows, std::string path, datasets::dataset const& pool,
+                         answer_journal* journal)
     : rows_(std::move(rows)), path_(std::move(path)), journal_(journal) {
-  std::ranges::stable_sort(rows_, {}, &datasets::answer::document);
-  auto const same_document = [](datasets::answer const& a, datasets::answer const& b) {
+  std::ranges::stable_sort(rows_, {}, &answer::document);
+  auto const same_document = [](answer const& a, answer const& b) {
     return a.document == b.document;
   };
   rows_.erase(std::unique(rows_.begin(), rows_.end(), same_document), rows_.end());
   for (std::size_t d = 0; d < pool.size(); ++d)
     if (pool.labels[d] != datasets::unlabelled) expect_same(d, pool.labels[d], pool.name);
   if (journal_ == nullptr) return;
-  for (datasets::answer const& a : journal_->answers())
-    expect_same(a.document, a.label, "the journal");
+  for (answer const& a : journal_->answers()) expect_same(a.document, a.label, "the journal");
 }
 
-datasets::answer const* label_table::row_of(std::size_t document) const {
-  auto const at = std::ranges::lower_bound(rows_, document, {}, &datasets::answer::document);
+answer const* label_table::row_of(std::size_t document) const {
+  auto const at = std::ranges::lower_bound(rows_, document, {}, &answer::document);
   return at != rows_.end() && at->document == document ? &*at : nullptr;
 }
 
 void label_table::expect_same(std::size_t document, std::optional<std::int32_t> label,
                               std::string_view where) const {
-  datasets::answer const* const row = row_of(document);
+  answer const* const row = row_of(document);
   if (row != nullptr && row->label != label)
     throw error({path_, row->line, 1}, "this differs from the answer that " + std::string(where) +
                                            " has for the document, expected the same or none");
 }
 
-void label_table::give(labelling& work, datasets::answer const& row) const {
+void label_table::give(labelling& work, answer const& row) const {
   if (journal_ != nullptr) journal_->add(row.document, row.label);
   work.answer(row.document, row.label);
 }
@@ -44,7 +43,7 @@ void label_table::answer_wanted(labelling& work) const {
   for (bool any = true; any;) {
     any = false;
     for (question const& q : work.wanted()) {
-      datasets::answer const* const row = row_of(q.document);
+      answer const* const row = row_of(q.document);
       if (row == nullptr) continue;
       give(work, *row);
       any = true;
@@ -54,19 +53,18 @@ void label_table::answer_wanted(labelling& work) const {
 }
 
 void label_table::answer_in_advance(labelling& work) const {
-  std::vector<datasets::answer> rest;
-  for (datasets::answer const& row : rows_)
+  std::vector<answer> rest;
+  for (answer const& row : rows_)
     if (work.label_of(row.document) == datasets::unlabelled &&
-        std::ranges::find(work.answers(), row.document, &datasets::answer::document) ==
-            work.answers().end())
+        std::ranges::find(work.answers(), row.document, &answer::document) == work.answers().end())
       rest.push_back(row);
-  std::ranges::sort(rest, {}, &datasets::answer::line);
-  for (datasets::answer const& row : rest) give(work, row);
+  std::ranges::sort(rest, {}, &answer::line);
+  for (answer const& row : rest) give(work, row);
 }
 
-void replay(datasets::answer_journal const& journal, std::string const& path, labelling& work,
+void replay(answer_journal const& journal, std::string const& path, labelling& work,
             bool only_wanted) {
-  for (datasets::answer const& a : journal.answers()) {
+  for (answer const& a : journal.answers()) {
     if (only_wanted && work.finished()) return;
     try {
       work.answer(a.document, a.label);

@@ -68,11 +68,11 @@ class labelling::state final : public label_source {
     restart();
   }
   /// Where these answers lead from the start of another, with the default engine.
-  state(state const& other, std::vector<datasets::answer> answers)
+  state(state const& other, std::vector<al::answer> answers)
       : shared_(other.shared_),
         engine_(&cpu_engine(engine::automatic)),
         answers_(std::move(answers)) {
-    for (datasets::answer const& a : answers_) answer_of_[a.document] = a.label;
+    for (al::answer const& a : answers_) answer_of_[a.document] = a.label;
     restart();
   }
   explicit state(state const& other) : state(other, other.answers_) {}
@@ -111,13 +111,13 @@ class labelling::state final : public label_source {
 
   bool take_back(std::size_t document) {
     if (answer_of_.erase(document) == 0) return false;
-    std::erase_if(answers_, [&](datasets::answer const& a) { return a.document == document; });
+    std::erase_if(answers_, [&](al::answer const& a) { return a.document == document; });
     restart();
     return true;
   }
 
   /// Answers that leave a document out.
-  std::size_t left_out() const { return datasets::left_out_of(answers_); }
+  std::size_t left_out() const { return left_out_of(answers_); }
 
   /// Documents that could be asked about: those without a label or an answer; within the budget,
   /// which counts labels, as long as no document is left out.
@@ -138,7 +138,7 @@ class labelling::state final : public label_source {
   engine ran() const { return engine_->which; }
   al::selection const& selection() const { return *selection_; }
   std::vector<question> const& wanted() const { return selection_->wanted(); }
-  std::vector<datasets::answer> const& answers() const { return answers_; }
+  std::vector<al::answer> const& answers() const { return answers_; }
   bool whole_queries() const { return !setup().options.query_begin.empty(); }
 
  private:
@@ -151,7 +151,7 @@ class labelling::state final : public label_source {
   std::shared_ptr<shared_setup const> shared_;
   engine_info const* engine_;
   std::unique_ptr<al::selection> selection_;
-  std::vector<datasets::answer> answers_;
+  std::vector<al::answer> answers_;
   std::unordered_map<std::size_t, std::optional<std::int32_t>> answer_of_;
 };
 
@@ -173,7 +173,7 @@ bool labelling::whole_queries() const noexcept {
   return state_->whole_queries();
 }
 
-std::span<datasets::answer const> labelling::answers() const noexcept {
+std::span<al::answer const> labelling::answers() const noexcept {
   return state_->answers();
 }
 
@@ -238,7 +238,7 @@ std::size_t labelling::state::minority_labels() const {
   };
   for (std::int32_t const label : data().labels)
     if (label != datasets::unlabelled) count(label);
-  for (datasets::answer const& a : answers_)
+  for (al::answer const& a : answers_)
     if (a.label) count(*a.label);
   return labels - commonest;
 }
@@ -254,7 +254,7 @@ std::int32_t labelling::state::guess(std::size_t document) const {
   };
   for (std::int32_t const label : data().labels)
     if (label != datasets::unlabelled) see(label);
-  for (datasets::answer const& a : answers_)
+  for (al::answer const& a : answers_)
     if (a.label) see(*a.label);
   if (alike) return only.value_or(0);
   auto const labelled = [this](std::size_t d) { return label_of(d) != datasets::unlabelled; };
@@ -382,7 +382,7 @@ outlook labelling::look_ahead(std::size_t next) const {
   return look_ahead(next, state_->answers());
 }
 
-outlook labelling::look_ahead(std::size_t next, std::vector<datasets::answer> answers) const {
+outlook labelling::look_ahead(std::size_t next, std::vector<al::answer> answers) const {
   std::size_t const answered = answers.size();
   state ahead(*state_, std::move(answers));
   std::size_t const most = ahead.most_questions();

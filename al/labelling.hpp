@@ -1,7 +1,7 @@
 #pragma once
 
+#include "al/answers.hpp"
 #include "al/sampler.hpp"
-#include "datasets/answers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -115,7 +115,7 @@ class labelling {
   bool take_back(std::size_t document);
 
   /// The answers that stand, in the order they were given. Valid until the next answer or undo.
-  std::span<datasets::answer const> answers() const noexcept;
+  std::span<al::answer const> answers() const noexcept;
   /// The label of a document, from the data set or from an answer; `datasets::unlabelled`: none
   /// yet.
   std::int32_t label_of(std::size_t document) const;
@@ -139,7 +139,7 @@ class labelling {
   outlook look_ahead(std::size_t next) const;
   /// The same from these answers, such as a copy of `answers()`, in the place of those that stand.
   /// May be called while another thread calls any member, those that change the object too.
-  outlook look_ahead(std::size_t next, std::vector<datasets::answer> answers) const;
+  outlook look_ahead(std::size_t next, std::vector<al::answer> answers) const;
 
   /// The sample as it is; complete once `finished()`.
   sample take() const;

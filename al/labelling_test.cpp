@@ -160,9 +160,9 @@ TEST(labelling, goes_on_from_any_prefix_of_the_answers) {
   ASSERT_GT(answers.size(), 10U);
   for (std::size_t n = 0; n < answers.size(); ++n) {
     labelling again(ctx, pool, options_of(2));
-    for (datasets::answer const& a : answers.first(n)) again.answer(a.document, a.label);
+    for (al::answer const& a : answers.first(n)) again.answer(a.document, a.label);
     EXPECT_EQ(documents_of(again.wanted()), wanted[n]) << n;
-    for (datasets::answer const& a : answers.subspan(n)) again.answer(a.document, a.label);
+    for (al::answer const& a : answers.subspan(n)) again.answer(a.document, a.label);
     expect_same(again.take(), whole.take());
   }
 }
@@ -180,7 +180,7 @@ TEST(labelling, undo_leads_back_to_where_it_was) {
     work.answer(next, wanted.size() % 4 == 3 ? std::optional<std::int32_t>{} : data.labels[next]);
   }
   auto const there = work.take();
-  std::vector<datasets::answer> const answers(work.answers().begin(), work.answers().end());
+  std::vector<al::answer> const answers(work.answers().begin(), work.answers().end());
   while (!wanted.empty()) {
     EXPECT_TRUE(work.undo());
     EXPECT_EQ(documents_of(work.wanted()), wanted.back());
@@ -188,7 +188,7 @@ TEST(labelling, undo_leads_back_to_where_it_was) {
   }
   EXPECT_FALSE(work.undo());
   EXPECT_TRUE(work.take().documents.empty());
-  for (datasets::answer const& a : answers) work.answer(a.document, a.label);
+  for (al::answer const& a : answers) work.answer(a.document, a.label);
   expect_same(work.take(), there);
 }
 
@@ -429,7 +429,7 @@ TEST(labelling, looks_ahead_from_given_answers_while_others_come) {
     work.answer(next, data.labels[next]);
   };
   for (int n = 0; n < 4; ++n) answer();
-  std::vector<datasets::answer> const answers(work.answers().begin(), work.answers().end());
+  std::vector<al::answer> const answers(work.answers().begin(), work.answers().end());
   outlook const now = work.look_ahead(5);
   ASSERT_GT(now.documents, 0U);
   std::jthread const reader([&] {

@@ -2,9 +2,9 @@
 
 #include "al/sampler.hpp"
 #include "core/aligned.hpp"
+#include "core/even_shares.hpp"
 #include "core/memory_gate.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/itemset.hpp"
 #include "rules/thresholds.hpp"

@@ -198,7 +198,7 @@ TEST(whole_queries, documents_left_out_count_in_no_mean) {
         reference::reduce_queries(data, deal_features({{0, 1, 2, 3, 4, 5}}, 2), begin, 3, {}, out);
     expect_choices(work.take().choices, expected);
     // Any prefix of the answers leads to the same, and so does undoing them.
-    std::vector<datasets::answer> const answers(work.answers().begin(), work.answers().end());
+    std::vector<al::answer> const answers(work.answers().begin(), work.answers().end());
     labelling again(ctx, pool, options);
     for (std::size_t n = 0; n < answers.size(); ++n) {
       labelling part(ctx, pool, options);

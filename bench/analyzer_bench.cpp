@@ -4,7 +4,7 @@
 //   analyzer_bench PATH [BENCHMARK OPTIONS]     the documents of a file or a folder, after a check
 //                                               that both find the same terms
 
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/text/analyzer.hpp"
 #include "knn/text/analyzer_reference.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "core/context.hpp"
 #include "core/random.hpp"
+#include "datasets/cut_points_reference.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/feature_order.hpp"
-#include "datasets/tube_reference.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,6 +4,7 @@
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
+#include "core/message_testing.hpp"
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
@@ -25,6 +26,9 @@
 
 namespace rulerank::core_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 
 std::string read_all(std::string const& path) {
   std::ifstream in(path);
@@ -335,14 +339,9 @@ TEST(output_file, has_any_name_that_the_file_system_takes) {
   EXPECT_THROW(output_file(folder / "file/below"), output_error);
 }
 
-/// What `expect_apart` says, or nothing.
+/// What `expect_apart` says, or "OK".
 std::string clash(std::vector<named_path> const& inputs, std::vector<named_path> const& outputs) {
-  try {
-    expect_apart(inputs, outputs);
-  } catch (usage_error const& e) {
-    return e.what();
-  }
-  return "";
+  return message_of<usage_error>([&] { expect_apart(inputs, outputs); });
 }
 
 TEST(expect_apart, an_input_is_never_an_output) {
@@ -359,9 +358,9 @@ TEST(expect_apart, an_input_is_never_an_output) {
     EXPECT_EQ(clash({{"--a", ""}, {"", in}}, {{"--b", folder / "b"}, {"--out", out}}),
               fmt::format("--out {} is an input too, expected another file", out));
   }
-  EXPECT_EQ(clash({{"--in", in}, {"--none", ""}}, {{"--out", folder / "b"}, {"--none", ""}}), "");
-  EXPECT_EQ(clash({{"--in", "-"}}, {{"--out", "-"}}), "");
-  EXPECT_EQ(clash({{"--in", "/dev/null"}}, {{"--out", "/dev/null"}}), "");
+  EXPECT_EQ(clash({{"--in", in}, {"--none", ""}}, {{"--out", folder / "b"}, {"--none", ""}}), "OK");
+  EXPECT_EQ(clash({{"--in", "-"}}, {{"--out", "-"}}), "OK");
+  EXPECT_EQ(clash({{"--in", "/dev/null"}}, {{"--out", "/dev/null"}}), "OK");
 }
 
 TEST(expect_apart, two_outputs_are_two_files) {
@@ -374,7 +373,7 @@ TEST(expect_apart, two_outputs_are_two_files) {
             fmt::format("--out {} and --run {} are the same, expected different files", out, same));
   EXPECT_EQ(clash({}, {{"--out", "-"}, {"--run", "-"}}),
             "--out and --run are both standard output, expected different files");
-  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", folder / "b"}, {"--c", "-"}}), "");
+  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", folder / "b"}, {"--c", "-"}}), "OK");
 }
 
 TEST(folder_lock, one_at_a_time_holds_a_folder) {
@@ -382,13 +381,8 @@ TEST(folder_lock, one_at_a_time_holds_a_folder) {
   std::string const path = folder.path().string();
   {
     folder_lock const first(path);
-    try {
-      folder_lock const second(path);
-      FAIL() << "held twice";
-    } catch (output_error const& e) {
-      EXPECT_EQ(e.what(),
-                fmt::format("{}: another run writes there, expected a folder of its own", path));
-    }
+    EXPECT_EQ(message_of<output_error>([&] { folder_lock const second(path); }),
+              path + ": another run writes there, expected a folder of its own");
     folder_lock const elsewhere(other.path().string());
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing stays";
@@ -439,12 +433,8 @@ TEST(make_folders, names_what_cannot_be_made) {
   std::string const file = folder / "file.txt";
   write_file(file, "x");
   for (std::string const& path : {file, file + "/below"}) {
-    try {
-      make_folders(path);
-      FAIL() << path;
-    } catch (output_error const& e) {
-      EXPECT_TRUE(std::string_view(e.what()).starts_with(path + ": cannot be made: ")) << e.what();
-    }
+    EXPECT_PRED2(says, message_of<output_error>([&] { make_folders(path); }),
+                 path + ": cannot be made: ...");
   }
 }
 
@@ -482,14 +472,8 @@ TEST(engine_registry, finds_engines_by_value_and_by_name) {
   EXPECT_EQ(engine_named<toy>(toys, "plain"), toy::plain);
   EXPECT_EQ(engine_named<toy>(toys, "auto"), toy::automatic);
   EXPECT_EQ(find_default_engine(toys, runs_on::gpus)->which, toy::fast);
-  try {
-    engine_named<toy>(toys, "slow");
-    FAIL() << "an engine of that name";
-  } catch (usage_error const& e) {
-    EXPECT_TRUE(std::string_view(e.what()).starts_with(
-        "found engine 'slow', expected one of auto, plain, fast, both"))
-        << e.what();
-  }
+  EXPECT_PRED2(says, message_of<usage_error>([] { engine_named<toy>(toys, "slow"); }),
+               "found engine 'slow', expected one of auto, plain, fast, both...");
 }
 
 enum class tone { low, high, none };

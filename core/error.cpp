@@ -69,6 +69,21 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string quoted(std::string_view found) {
+  constexpr std::size_t longest = 32;
+  std::string text(1, '"');
+  for (char const c : found.substr(0, longest)) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (c < ' ' || c > '~')
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      text += c;
+  }
+  if (found.size() > longest) text += "...";
+  text += '"';
+  return text;
+}
+
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
   if (count == 1) return fmt::format("1 {}", one);
   return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);

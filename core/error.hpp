@@ -13,6 +13,9 @@ namespace rulerank {
 /// not UTF-8 stand as \xNN. Errors do this to what they are given; warnings when shown.
 std::string printable(std::string_view text);
 
+/// Input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
+std::string quoted(std::string_view found);
+
 /// A count for a message: `1 document`, `2 documents`; `many` where it is not `one` with an s.
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many = {});
 

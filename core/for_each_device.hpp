@@ -2,7 +2,7 @@
 
 #include "core/context.hpp"
 #include "core/device_memory.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "core/memory_gate.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 
 #include <atomic>
 #include <barrier>
@@ -14,6 +15,8 @@
 namespace rulerank::memory_gate_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
+
 TEST(memory_gate, refuses_what_is_not_there) {
   memory_gate gate([] { return std::uint64_t{3'000'000'000}; });
   bool taken = false;
@@ -21,14 +24,11 @@ TEST(memory_gate, refuses_what_is_not_there) {
   gate.take({3'000'000'000, "tables", "use smaller ones"}, take);
   EXPECT_TRUE(taken);
   taken = false;
-  try {
-    gate.take({4'000'000'000, "tables", "use smaller ones"}, take);
-    FAIL();
-  } catch (usage_error const& e) {
-    EXPECT_STREQ(e.what(),
-                 "tables need 4.00 GB more, expected no more than the 3.00 GB there are; use "
-                 "smaller ones");
-  }
+  EXPECT_EQ(message_of<usage_error>([&] {
+              gate.take({4'000'000'000, "tables", "use smaller ones"}, take);
+            }),
+            "tables need 4.00 GB more, expected no more than the 3.00 GB there are; use smaller "
+            "ones");
   EXPECT_FALSE(taken);
   EXPECT_THROW(gate.take({1, "a byte", ""}, [] { throw std::bad_alloc(); }), usage_error);
   gate.take({3'000'000'000, "tables", ""}, take);  // a refusal leaves it open

@@ -2,7 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/context.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 
 #include <cstddef>
 #include <cstdint>

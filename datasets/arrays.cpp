@@ -83,11 +83,11 @@ void set_queries(dataset& data, document_arrays const& about) {
       if (qid.empty() || !fits)
         fail_at_row(
             data.name, d,
-            fmt::format("qid {}, expected text without blanks and #", datasets::quoted(qid)));
+            fmt::format("qid {}, expected text without blanks and #", rulerank::quoted(qid)));
       if (!seen.insert(qid).second)
         fail_at_row(data.name, d,
                     fmt::format("query {} occurs again, expected its rows together",
-                                datasets::quoted(qid)));
+                                rulerank::quoted(qid)));
       data.queries.push_back({std::string(qid), d, d});
     }
     data.queries.back().end = d + 1;
@@ -105,10 +105,10 @@ void set_comments(dataset& data, document_arrays const& about) {
         about.comments.empty() ? std::string_view{} : trimmed_comment(about.comments[d]);
     if (std::ranges::any_of(id, [](char c) { return static_cast<unsigned char>(c) <= ' '; }))
       fail_at_row(data.name, d,
-                  fmt::format("id {}, expected text without blanks", datasets::quoted(id)));
+                  fmt::format("id {}, expected text without blanks", rulerank::quoted(id)));
     if (comment.find_first_of(std::string_view("\0\r\n", 3)) != comment.npos)
       fail_at_row(data.name, d,
-                  fmt::format("comment {}, expected one line of text", datasets::quoted(comment)));
+                  fmt::format("comment {}, expected one line of text", rulerank::quoted(comment)));
     if (!id.empty() && docid_of(comment) != id) {
       text.append("docid = ").append(id);
       if (!comment.empty()) text += ' ';
@@ -177,17 +177,17 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
   set_queries(data, about);
   set_comments(data, about);
   data.entries.resize(data.row.back());
-  std::atomic<std::size_t> first_bad{documents};
+  std::atomic<std::size_t> first_fault{documents};
   parallel_for(ctx, documents, 256, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) {
       if (fill(d, data.entries.data() + data.row[d]).empty()) continue;
-      std::size_t before = first_bad;
-      while (d < before && !first_bad.compare_exchange_weak(before, d)) {
+      std::size_t before = first_fault;
+      while (d < before && !first_fault.compare_exchange_weak(before, d)) {
       }
       break;
     }
   });
-  if (std::size_t const bad = first_bad; bad < documents)
+  if (std::size_t const bad = first_fault; bad < documents)
     fail_at_row(data.name, bad, fill(bad, data.entries.data() + data.row[bad]));
   if (about.lines) set_lines(ctx, data);
   return data;

@@ -1,6 +1,7 @@
 #include "datasets/arrays.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
@@ -18,6 +19,7 @@
 namespace rulerank::datasets::arrays_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
 using views = std::vector<std::string_view>;
 
 bool same_value(double a, double b) {
@@ -182,12 +184,9 @@ TEST(make_dataset, lines_read_back_equal) {
 std::string fault_of(document_arrays const& about, double value = 1, std::int32_t column = 0) {
   std::vector<std::int32_t> const row{0, 0, 1}, columns{column};
   std::vector<double> const values{value};
-  try {
+  return message_of<std::exception>([&] {
     make_dataset(context(), csr_rows<double, std::int32_t>{row, columns, values}, about);
-  } catch (std::exception const& e) {
-    return e.what();
-  }
-  return "OK";
+  });
 }
 
 TEST(make_dataset, names_what_is_wrong) {
@@ -250,14 +249,7 @@ TEST(labels_from, numbers) {
 TEST(labels_from, names_the_row_of_what_is_no_label) {
   auto const fault_of_label = [](double value) {
     std::vector<double> const labels{1, 0.5, value, std::nan("")};
-    try {
-      labels_from(labels, "y");
-    } catch (error const& e) {
-      EXPECT_EQ(e.where().file, "y");
-      EXPECT_EQ(e.where().line, 3U);
-      return std::string(e.what());
-    }
-    return std::string("OK");
+    return message_of([&] { labels_from(labels, "y"); });
   };
   std::string const expected =
       ", expected a number of 0 to 2147483647, or -1 for a row that is not judged";

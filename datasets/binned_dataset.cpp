@@ -110,8 +110,8 @@ void expect_a_name_in_common(dataset const& data, feature_names const& fitted) {
   throw error({data.name, 0, 0},
               fmt::format("found features such as {}, expected some of those that the cuts are of, "
                           "such as {}",
-                          datasets::quoted(data.names.begin()->second),
-                          datasets::quoted(fitted.begin()->second)));
+                          rulerank::quoted(data.names.begin()->second),
+                          rulerank::quoted(fitted.begin()->second)));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
-#include "datasets/tube_reference.hpp"
+#include "datasets/cut_points_reference.hpp"
 
 #include <algorithm>
 #include <cmath>

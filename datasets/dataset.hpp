@@ -61,6 +61,13 @@ class text_source {
   virtual std::string_view bytes() const noexcept = 0;
 };
 
+/// Some lines of a plain file: bytes [begin, end), where a line begins at both.
+struct line_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t lines_before = 0;  ///< in the file
+};
+
 /// N documents in query groups, as read: nothing is normalized, filled in or dropped.
 /// Entry lists are rows in compressed form: those of document d are
 /// `entries[row[d] .. row[d + 1])`, features ascending and distinct. Several threads may read one

@@ -2,9 +2,9 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
 #include "datasets/cut_points.hpp"
 #include "datasets/discretizer_parts.hpp"
 

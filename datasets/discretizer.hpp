@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::datasets {
@@ -115,9 +113,10 @@ binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> c
 /// cv`. `bins` >= 2.
 std::vector<double> cut_points(binning method, int bins, std::vector<double> values);
 
-/// Round-trip exact; `from_json` throws `error` naming `name` for anything malformed.
-nlohmann::json to_json(discretizer const& fitted);
-discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name);
+/// One line of JSON, from which `discretizer_from_text` gives the same cuts to the bit. It throws
+/// `error` with `name` and the place for anything malformed.
+std::string to_text(discretizer const& fitted);
+discretizer discretizer_from_text(std::string_view text, std::string const& name);
 discretizer read_discretizer(std::string const& path);
 /// Writes what `read_discretizer` reads; the output is not committed.
 void write_discretizer(discretizer const& fitted, output_file& out);

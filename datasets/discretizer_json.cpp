@@ -1,7 +1,8 @@
+#include "datasets/discretizer_json.hpp"
+
 #include "core/error.hpp"
-#include "datasets/discretizer.hpp"
-#include "datasets/json_fields.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/text_source.hpp"
 
@@ -64,10 +65,10 @@ void read_name(object_reader const& entry, std::uint32_t feature, std::set<std::
   if (name.empty()) entry.fail("name", "found nothing, expected what the feature is called");
   if (has_control_characters(name))
     entry.fail("name", fmt::format("found {} with a control character, expected text",
-                                   datasets::quoted(name)));
+                                   rulerank::quoted(name)));
   if (!seen.insert(name).second)
     entry.fail("name",
-               fmt::format("found {} again, expected each name once", datasets::quoted(name)));
+               fmt::format("found {} again, expected each name once", rulerank::quoted(name)));
   names.emplace(feature, name);
 }
 
@@ -154,7 +155,7 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
       entry.fail("cuts", fmt::format("found {} cuts, expected at most {}", cuts.size(), most));
     for (nlohmann::json const& cut : cuts) {
       if (!cut.is_number() || !std::isfinite(cut.get<double>()))
-        entry.fail("cuts", fmt::format("found {}, expected a finite number", shown(cut)));
+        entry.fail("cuts", fmt::format("found {}, expected a finite number", json_shown(cut)));
       double const value = cut.get<double>();
       if (!f.cuts.empty() && !(value > f.cuts.back()))
         entry.fail("cuts",
@@ -169,13 +170,21 @@ discretizer discretizer_from_json(nlohmann::json const& json, std::string const&
   return fitted;
 }
 
+std::string to_text(discretizer const& fitted) {
+  return to_json(fitted).dump();
+}
+
+discretizer discretizer_from_text(std::string_view text, std::string const& name) {
+  return discretizer_from_json(parse_json(text, name, "a discretizer"), name);
+}
+
 discretizer read_discretizer(std::string const& path) {
   std::string const text = read_file(path, "a discretizer in JSON");
   if (text.starts_with("rulerank-model "))
     throw error({path, 1, 1},
                 "a model that `rulerank fit` wrote, expected the cuts of a discretizer; a model "
                 "goes with --model");
-  return discretizer_from_json(parse_json(text, path, "a discretizer"), path);
+  return discretizer_from_text(text, path);
 }
 
 void write_discretizer(discretizer const& fitted, output_file& out) {

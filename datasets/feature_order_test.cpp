@@ -1,6 +1,7 @@
 #include "datasets/feature_order.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
@@ -16,6 +17,9 @@
 
 namespace rulerank::datasets::feature_order_test {
 namespace {
+
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
 
 /// Columns of codes as they are; `bins` counts those of values, without "missing".
 binned_dataset make(std::vector<std::vector<std::uint8_t>> const& columns, std::uint32_t bins,
@@ -286,37 +290,18 @@ TEST(feature_order, from_a_file) {
   write_file(path, "# mine\n25\r\n\n  5 # BM25\n999\n15\n35");
   EXPECT_EQ(order_features({}, data, feature_order::file, path),
             (std::vector<std::size_t>{2, 0, 1, 3}));
-  struct fault {
-    std::string text;
-    std::uint64_t line, column;
-  };
-  for (fault const& f : std::vector<fault>{{"25\n x5\n", 2, 2},
-                                           {"25\n5.5\n", 2, 1},
-                                           {"-5\n", 1, 1},
-                                           {"25\n\n25\n", 3, 1},
-                                           {"99999999999\n", 1, 1},
-                                           {"5 15\n", 1, 1},
-                                           {"# none\n", 1, 1},
-                                           {"25\n5\n35\n999\n", 1, 1}}) {
-    write_file(path, f.text);
-    try {
-      order_features({}, data, feature_order::file, path);
-      ADD_FAILURE() << "accepted " << f.text;
-    } catch (error const& e) {
-      EXPECT_EQ(e.where().file, path);
-      EXPECT_EQ(e.where().line, f.line) << f.text;
-      EXPECT_EQ(e.where().column, f.column) << f.text;
-    }
-  }
-  EXPECT_THROW(order_features({}, data, feature_order::file, folder / "absent"), error);
   auto const complaint = [&](binned_dataset const& of) {
-    try {
-      order_features({}, of, feature_order::file, path);
-    } catch (error const& e) {
-      return std::string(e.what()).substr(path.size());
-    }
-    return std::string();
+    return complaint_of(path, [&] { order_features({}, of, feature_order::file, path); });
   };
+  input_and_message const rows[] = {
+      {"25\n x5\n", ":2:2:..."},  {"25\n5.5\n", ":2:1:..."},       {"-5\n", ":1:1:..."},
+      {"25\n\n25\n", ":3:1:..."}, {"99999999999\n", ":1:1:..."},   {"5 15\n", ":1:1:..."},
+      {"# none\n", ":1:1:..."},   {"25\n5\n35\n999\n", ":1:1:..."}};
+  expect_messages(rows, [&](std::string const& text) {
+    write_file(path, text);
+    return complaint(data);
+  });
+  EXPECT_THROW(order_features({}, data, feature_order::file, folder / "absent"), error);
   write_file(path, "25\n5\n35\n");
   EXPECT_EQ(complaint(data),
             ":1:1: found 3 of the 4 features with items, expected all: 15 is not named");

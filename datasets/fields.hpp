@@ -1,8 +1,8 @@
 #pragma once
 // Words, and lines of blank-separated fields: what readers share.
 
-#include "core/share.hpp"
-#include "datasets/svmlight/lines.hpp"
+#include "core/even_shares.hpp"
+#include "datasets/lines.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,15 +1,15 @@
 // Fuzz target (core/fuzzing.cpp): the readers of scores, judgments, runs, group sizes, cuts,
-// documents, topics, transactions, labels, answers and names read any bytes or say where they are
+// documents, topics, transactions and names read any bytes or say where they are
 // wrong. The first byte picks the reader.
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
-#include "datasets/answers.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
+#include "datasets/text/documents.hpp"
 #include "datasets/transactions.hpp"
 #include "datasets/trec.hpp"
 
@@ -27,43 +27,6 @@ namespace {
 using namespace rulerank;
 using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
-
-dataset const& pool() {
-  static dataset const documents = [] {
-    svmlight_options options;
-    options.unlabelled = -1;
-    return parse_svmlight(context{},
-                          "-1 qid:1 1:1 # docid = a\n0 qid:1 1:2 # docid = \"b\" and more\n"
-                          "-1 qid:2 1:3\n",
-                          "pool", options);
-  }();
-  return documents;
-}
-
-void check_answers(std::span<answer const> answers, bool distinct) {
-  std::set<std::size_t> seen;
-  for (answer const& a : answers) {
-    require(a.document < pool().size(), "an answer is about no document");
-    require(!a.label || *a.label >= 0, "a label is negative");
-    require(seen.insert(a.document).second || !distinct, "a document has two answers");
-  }
-}
-
-/// What is read, and what is written behind it, is there when the file is opened again.
-void check_journal(std::string const& path) {
-  std::vector<answer> kept;
-  {
-    answer_journal journal(path, "id", pool());
-    kept.assign(journal.answers().begin(), journal.answers().end());
-    check_answers(kept, false);
-    journal.add(0, {});
-    journal.undo();
-    journal.add(1, 3);
-    kept.push_back({1, 3});
-  }
-  answer_journal const again(path, "id", pool());
-  require(std::ranges::equal(again.answers(), kept), "answers do not come back");
-}
 
 void check_judgments(qrels const& read) {
   require(!read.queries.empty(), "no judgment was read");
@@ -99,7 +62,7 @@ void check_documents(std::string const& path, text_format format) {
   require(!ids.empty(), "no document was read");
 }
 
-constexpr int readers = 14;
+constexpr int readers = 12;
 // Long because it is one switch over all readers.
 void read(int which, std::string const& path) {
   context const ctx;
@@ -128,10 +91,10 @@ void read(int which, std::string const& path) {
     case 7:
       check_documents(path, text_format::svmlight);
       break;
-    case 12:
+    case 10:
       check_documents(path, text_format::trec);
       break;
-    case 13:
+    case 11:
       check_documents(path, text_format::jsonl);
       break;
     case 5:
@@ -143,12 +106,6 @@ void read(int which, std::string const& path) {
       break;
     }
     case 9:
-      check_answers(read_labels(ctx, path, pool()), true);
-      break;
-    case 10:
-      check_journal(path);
-      break;
-    case 11:
       for (auto const& [feature, name] : read_feature_names(ctx, path))
         require(!name.empty(), "a feature has no name");
       break;
@@ -201,14 +158,11 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
       "\4{\"id\":1,\"label\":\"l\",\"text\":\"one\"}\n{\"id\":\"b\",\"title\":\"\"}\n",
       "\4.I 1\n.T\na title\n.W\ntext\n.I 2\n.W\n",
       "\7-1 3:0.5 0:-2 # one\n+1.5 qid:2 7:1e-3\n",
-      "\11line\tdocid\tqid\tlabel\tcomment\n0\ta\t1\t2\tdocid = a\r\n2\t2-2\t2\tskip\n",
-      "\11\"label\"\tline\n\t1\n\"0\"\t\"1\"\n\t\n",
-      "\12# rulerank answers 1 id\nline\tdocid\tanswer\n0\ta\t1\n0\ta\tundo\n0\ta\tskip\n2\t2-",
-      "\13# names\n1\tBM25 of title\n 7  inlinks\r\n",
+      "\11# names\n1\tBM25 of title\n 7  inlinks\r\n",
       "\1query-id\tcorpus-id\tscore\nq1\td1\t1\n# x\nq2\t#1\t+2\n",
-      "\14" + topics,
-      "\14" + documents,
-      "\15" + json_lines,
+      "\12" + topics,
+      "\12" + documents,
+      "\13" + json_lines,
   };
   return seeds;
 }

@@ -30,7 +30,7 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
     if (status != std::errc() || stop != number.data() + number.size())
       throw error({name, lines.number(), begin + 1},
                   fmt::format("found {}, expected a feature's number and its name",
-                              datasets::quoted(number)));
+                              rulerank::quoted(number)));
     std::size_t const first = line.find_first_not_of(blanks, end);
     if (first == line.npos)
       throw error({name, lines.number(), end + 1},

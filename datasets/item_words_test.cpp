@@ -1,6 +1,7 @@
 #include "datasets/item_words.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
@@ -13,6 +14,9 @@
 namespace rulerank::datasets::item_words_test {
 namespace {
 
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
+
 class names_of_features : public ::testing::Test {
  protected:
   feature_names read(std::string_view text) {
@@ -21,14 +25,7 @@ class names_of_features : public ::testing::Test {
   }
   /// What is said of a file, without its path.
   std::string complaint(std::string_view text) {
-    try {
-      read(text);
-    } catch (error const& e) {
-      std::string const what = e.what();
-      EXPECT_TRUE(what.starts_with(path_)) << what;
-      return what.substr(path_.size());
-    }
-    return "no complaint";
+    return complaint_of(path_, [&] { read(text); });
   }
   testing_tools::temporary_folder folder_;
   std::string path_ = folder_ / "names.tsv";
@@ -43,18 +40,17 @@ TEST_F(names_of_features, are_read) {
 }
 
 TEST_F(names_of_features, are_refused_where_they_are_wrong) {
-  EXPECT_EQ(complaint(""), ":1:1: no features, expected lines of a feature's number and its name");
-  EXPECT_EQ(complaint("# none\n"),
-            ":1:1: no features, expected lines of a feature's number and its name");
-  EXPECT_EQ(complaint("1 a\n  BM25 b\n"),
-            ":2:3: found \"BM25\", expected a feature's number and its name");
-  EXPECT_EQ(complaint("1:a\n"), ":1:1: found \"1:a\", expected a feature's number and its name");
-  EXPECT_EQ(complaint("-1 a\n"), ":1:1: found \"-1\", expected a feature's number and its name");
-  EXPECT_EQ(complaint("4294967296 a\n"),
-            ":1:1: found \"4294967296\", expected a feature's number and its name");
-  EXPECT_EQ(complaint("1 a\n2 \t\n"), ":2:2: found nothing behind feature 2, expected its name");
-  EXPECT_EQ(complaint("1 a\n2 b\n1 c\n"),
-            ":3:1: feature 1 is named twice, expected each feature once");
+  input_and_message const rows[] = {
+      {"", ":1:1: no features, expected lines of a feature's number and its name"},
+      {"# none\n", ":1:1: no features, expected lines of a feature's number and its name"},
+      {"1 a\n  BM25 b\n", ":2:3: found \"BM25\", expected a feature's number and its name"},
+      {"1:a\n", ":1:1: found \"1:a\", expected a feature's number and its name"},
+      {"-1 a\n", ":1:1: found \"-1\", expected a feature's number and its name"},
+      {"4294967296 a\n", ":1:1: found \"4294967296\", expected a feature's number and its name"},
+      {"1 a\n2 \t\n", ":2:2: found nothing behind feature 2, expected its name"},
+      {"1 a\n2 b\n1 c\n", ":3:1: feature 1 is named twice, expected each feature once"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_THROW(read_feature_names(context{}, folder_ / "none"), error);
 }
 

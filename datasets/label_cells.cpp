@@ -3,7 +3,7 @@
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
-#include "datasets/svmlight/lines.hpp"
+#include "datasets/lines.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "datasets/libsvm.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "datasets/svmlight.hpp"
 
 #include <cmath>
@@ -11,15 +12,7 @@
 namespace rulerank::datasets::libsvm_test {
 namespace {
 
-template <class Work>
-std::string complaint(Work&& work) {
-  try {
-    work();
-  } catch (error const& e) {
-    return e.what();
-  }
-  return "OK";
-}
+using rulerank::testing_tools::message_of;
 
 dataset parse(std::string text) {
   return parse_svmlight(context(), std::move(text), "f");
@@ -67,13 +60,13 @@ TEST(libsvm, trains_on_it) {
 }
 
 TEST(libsvm, what_it_cannot_express_is_named) {
-  EXPECT_EQ(complaint([] { libsvm_problem(parse("\n1 qid:1 3:NULL\n")); }),
+  EXPECT_EQ(message_of([] { libsvm_problem(parse("\n1 qid:1 3:NULL\n")); }),
             "f:2:1: feature 3 is missing, expected a value: libsvm has no others");
   svm_node falling[] = {{2, 1}, {1, 1}, {-1, 0}};
   svm_node infinite[] = {{2, std::numeric_limits<double>::infinity()}, {-1, 0}};
   svm_node fine[] = {{-1, 0}};
   auto const said = [](double y, svm_node* x) {
-    return complaint([&] { from_libsvm({1, &y, &x}, {}, "p"); });
+    return message_of([&] { from_libsvm({1, &y, &x}, {}, "p"); });
   };
   EXPECT_EQ(said(1, falling), "p:1:1: index 1 after 2, expected them ascending from 0");
   EXPECT_EQ(said(1, infinite), "p:1:1: value inf of index 2, expected a finite one");

@@ -1,6 +1,7 @@
 #include "datasets/scores.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/testing.hpp"
@@ -12,6 +13,9 @@
 namespace rulerank::datasets::scores_test {
 namespace {
 
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
+
 class score_files : public ::testing::Test {
  protected:
   std::string file(std::string_view text) {
@@ -22,7 +26,7 @@ class score_files : public ::testing::Test {
   /// What is said of a file, without its path.
   std::string complaint(std::string_view text, dataset const* test = nullptr) {
     std::string const path = file(text);
-    return testing_tools::complaint_of(path, [&] {
+    return complaint_of(path, [&] {
       test == nullptr ? void(read_scores(context{}, path))
                       : void(read_scores_of(context{}, path, *test));
     });
@@ -45,29 +49,30 @@ TEST_F(score_files, are_read) {
 }
 
 TEST_F(score_files, are_refused_where_they_are_wrong) {
-  EXPECT_EQ(complaint(""), ":1:1: found no scores, expected a number a line");
-  EXPECT_EQ(complaint("\n \n"), ":1:1: found no scores, expected a number a line");
-  EXPECT_EQ(complaint("1\n 2x\n"), ":2:2: found '2x', expected a finite number as score");
-  EXPECT_EQ(complaint("1\nnan\n"), ":2:1: found 'nan', expected a finite number as score");
-  EXPECT_EQ(complaint("-inf\n"), ":1:1: found '-inf', expected a finite number as score");
-  EXPECT_EQ(complaint("1e999\n"), ":1:1: found '1e999', expected a finite number as score");
-  EXPECT_EQ(complaint("1 2\n"), ":1:3: found 2 columns, expected a score, or qid, index and score");
-  EXPECT_EQ(complaint("1\n1 2 3\n"), ":2:3: found 3 columns, expected 1 as on the lines before");
-  EXPECT_EQ(complaint("a 0 3\n4\n"), ":2:1: found 1 column, expected 3 as on the lines before");
-  EXPECT_EQ(complaint("a -1 3\n"),
-            ":1:3: found '-1', expected a document's index within its query");
+  input_and_message const rows[] = {
+      {"", ":1:1: found no scores, expected a number a line"},
+      {"\n \n", ":1:1: found no scores, expected a number a line"},
+      {"1\n 2x\n", ":2:2: found '2x', expected a finite number as score"},
+      {"1\nnan\n", ":2:1: found 'nan', expected a finite number as score"},
+      {"-inf\n", ":1:1: found '-inf', expected a finite number as score"},
+      {"1e999\n", ":1:1: found '1e999', expected a finite number as score"},
+      {"1 2\n", ":1:3: found 2 columns, expected a score, or qid, index and score"},
+      {"1\n1 2 3\n", ":2:3: found 3 columns, expected 1 as on the lines before"},
+      {"a 0 3\n4\n", ":2:1: found 1 column, expected 3 as on the lines before"},
+      {"a -1 3\n", ":1:3: found '-1', expected a document's index within its query"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_THROW(read_scores(context{}, folder_ / "absent"), error);
 }
 
 TEST_F(score_files, belong_to_a_test_set) {
-  EXPECT_EQ(complaint("1\n2\n", &test_),
-            ":2:1: found 2 scores, expected 3, one for each document of test.txt");
-  EXPECT_EQ(complaint("1\n2\n3\n4\n5\n", &test_),
-            ":4:1: found 5 scores, expected 3, one for each document of test.txt");
-  EXPECT_EQ(complaint("a 0 1\nb 0 2\nb 1 3\n", &test_),
-            ":2:1: found qid 'b', expected 'a' as in test.txt");
-  EXPECT_EQ(complaint("a 1 1\na 0 2\nb 0 3\n", &test_),
-            ":1:1: found index 1, expected 0: scores in the order of test.txt");
+  input_and_message const rows[] = {
+      {"1\n2\n", ":2:1: found 2 scores, expected 3, one for each document of test.txt"},
+      {"1\n2\n3\n4\n5\n", ":4:1: found 5 scores, expected 3, one for each document of test.txt"},
+      {"a 0 1\nb 0 2\nb 1 3\n", ":2:1: found qid 'b', expected 'a' as in test.txt"},
+      {"a 1 1\na 0 2\nb 0 3\n", ":1:1: found index 1, expected 0: scores in the order of test.txt"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, &test_); });
 }
 
 TEST_F(score_files, come_back_the_same) {

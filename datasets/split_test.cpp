@@ -1,6 +1,7 @@
 #include "datasets/split.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
@@ -19,6 +20,7 @@
 namespace rulerank::datasets::split_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
 using testing_tools::temporary_folder;
 
 std::string content(std::string const& path) {
@@ -139,12 +141,10 @@ TEST(split_queries, refuses_what_cannot_be_split) {
   dataset const data = parse_svmlight({}, odd_text(4), "few.txt");
   EXPECT_THROW(split_queries({}, data, {2, true}), usage_error);
   EXPECT_THROW(split_queries({}, data, {0, true}), usage_error);
-  try {
-    split_queries({}, data, {5, true});
-    FAIL() << "five folds of four queries";
-  } catch (error const& e) {
-    EXPECT_STREQ(e.what(), "few.txt:1:1: found 4 queries, expected at least 5, one a fold");
-  }
+  EXPECT_EQ(message_of([&] {
+              split_queries({}, data, {5, true});
+            }),
+            "few.txt:1:1: found 4 queries, expected at least 5, one a fold");
 }
 
 TEST(write_split, writes_lines_verbatim_and_each_query_in_one_test_part) {

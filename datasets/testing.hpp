@@ -1,7 +1,5 @@
 #pragma once
-// Archives and bad files for tests of readers; not installed.
-
-#include "core/error.hpp"
+// Archives for tests of readers; not installed.
 
 #include <string>
 
@@ -31,19 +29,6 @@ inline std::string zstd(std::string const& text) {
   EXPECT_FALSE(ZSTD_isError(size));
   out.resize(size);
   return out;
-}
-
-/// What `read()` says of the file at that path, without the path.
-template <class Read>
-std::string complaint_of(std::string const& path, Read&& read) {
-  try {
-    read();
-  } catch (error const& e) {
-    std::string const what = e.what();
-    EXPECT_TRUE(what.starts_with(path)) << what;
-    return what.substr(path.size());
-  }
-  return "no complaint";
 }
 
 }  // namespace rulerank::testing_tools

@@ -1,10 +1,10 @@
 #include "datasets/text_source.hpp"
 
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
 #include "datasets/decompress.hpp"
-#include "datasets/svmlight/lines.hpp"
+#include "datasets/lines.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -354,21 +354,6 @@ std::optional<line_range> lines_of_process(std::string const& path, process_grou
   for (int r = 0; r < group.rank(); ++r)
     mine.lines_before += of_processes[static_cast<std::size_t>(r)];
   return mine;
-}
-
-std::string quoted(std::string_view found) {
-  constexpr std::size_t longest = 32;
-  std::string text(1, '"');
-  for (char const c : found.substr(0, longest)) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (c < ' ' || c > '~')
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else
-      text += c;
-  }
-  if (found.size() > longest) text += "...";
-  text += '"';
-  return text;
 }
 
 line_stream::line_stream(text_stream stream, std::uint64_t lines_before)

@@ -2,7 +2,6 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/documents.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,9 +44,6 @@ std::string read_file(std::string const& path, std::string_view expected);
 
 /// What stands for a path in messages: "standard input" for "-".
 std::string display_name(std::string const& path);
-
-/// Input for a message: in quotes, bytes beyond printable ASCII as \xNN, cut when long.
-std::string quoted(std::string_view found);
 
 /// The lines that begin in a process's share of a file's bytes; together, the processes have each
 /// line once, in order. All call it together, and each counts the lines of its own share. Nothing

@@ -38,7 +38,7 @@ void read_integers(char const* const begin, char const* const end, source_positi
           word, static_cast<std::size_t>(std::find_if(word, end, is_separator_blank) - word));
       throw error({line.file, line.line, static_cast<std::uint64_t>(word - begin) + 1},
                   fmt::format("found {}, expected an item, an integer from 0 to 4294967295",
-                              datasets::quoted(rest)));
+                              rulerank::quoted(rest)));
     }
     out.push_back(static_cast<std::uint32_t>(value));
   }

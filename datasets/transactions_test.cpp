@@ -1,6 +1,7 @@
 #include "datasets/transactions.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/testing.hpp"
 
@@ -12,6 +13,9 @@
 
 namespace rulerank::datasets::transactions_test {
 namespace {
+
+using testing_tools::complaint_of;
+using testing_tools::input_and_message;
 
 using rows = std::vector<std::vector<std::string>>;
 
@@ -32,12 +36,7 @@ class transaction_files : public ::testing::Test {
     return folder_ / "in";
   }
   std::string message_of(std::string_view bytes) const {
-    try {
-      read_fimi({}, file(bytes));
-    } catch (error const& e) {
-      return std::string(e.what()).substr((folder_ / "in").size());
-    }
-    return "";
+    return complaint_of(folder_ / "in", [&] { read_fimi({}, file(bytes)); });
   }
   testing_tools::temporary_folder folder_;
 };
@@ -54,12 +53,14 @@ TEST_F(transaction_files, fimi) {
 TEST_F(transaction_files, faults_of_fimi) {
   EXPECT_EQ(message_of(""), ":1:1: no transactions, expected one a line");
   std::string const expected = ", expected an item, an integer from 0 to 4294967295";
-  EXPECT_EQ(message_of("1 2\n3 -4 5\n"), ":2:3: found \"-4\"" + expected);
-  EXPECT_EQ(message_of("1 2\n3 bread\n"), ":2:3: found \"bread\"" + expected);
-  EXPECT_EQ(message_of("1 2.5\n"), ":1:3: found \"2.5\"" + expected);
-  EXPECT_EQ(message_of("4294967296\n"), ":1:1: found \"4294967296\"" + expected);
-  EXPECT_EQ(message_of("99999999999999999999999\n"),
-            ":1:1: found \"99999999999999999999999\"" + expected);
+  input_and_message const rows[] = {
+      {"1 2\n3 -4 5\n", ":2:3: found \"-4\"" + expected},
+      {"1 2\n3 bread\n", ":2:3: found \"bread\"" + expected},
+      {"1 2.5\n", ":1:3: found \"2.5\"" + expected},
+      {"4294967296\n", ":1:1: found \"4294967296\"" + expected},
+      {"99999999999999999999999\n", ":1:1: found \"99999999999999999999999\"" + expected},
+  };
+  expect_messages(rows, [&](std::string const& text) { return message_of(text); });
 }
 
 TEST_F(transaction_files, baskets) {
@@ -68,13 +69,8 @@ TEST_F(transaction_files, baskets) {
   EXPECT_EQ(named(read_baskets({}, file("green tea, milk ,green tea\n \nmilk\n"), ',')),
             (rows{{"green tea", "milk"}, {}, {"milk"}}));
   EXPECT_EQ(named(read_baskets({}, file("10 9 2\n"))), (rows{{"10", "2", "9"}})) << "by bytes";
-  try {
-    read_baskets({}, file("a,b\na, ,b\n"), ',');
-    FAIL() << "an empty name was read";
-  } catch (error const& e) {
-    EXPECT_EQ(std::string(e.what()).substr((folder_ / "in").size()),
-              ":2:3: found no name, expected one between two separators");
-  }
+  EXPECT_EQ(complaint_of(folder_ / "in", [&] { read_baskets({}, file("a,b\na, ,b\n"), ','); }),
+            ":2:3: found no name, expected one between two separators");
   EXPECT_THROW(read_baskets({}, file("")), error);
 }
 

@@ -1,6 +1,7 @@
 #include "datasets/trec.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 
@@ -11,6 +12,9 @@
 
 namespace rulerank::datasets::trec_test {
 namespace {
+
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
 
 class trec_files : public ::testing::Test {
  protected:
@@ -23,14 +27,7 @@ class trec_files : public ::testing::Test {
   template <class Read>
   std::string complaint(std::string_view text, Read&& read) {
     std::string const path = file(text);
-    try {
-      read(context{}, path);
-    } catch (error const& e) {
-      std::string const what = e.what();
-      EXPECT_TRUE(what.starts_with(path)) << what;
-      return what.substr(path.size());
-    }
-    return "no complaint";
+    return complaint_of(path, [&] { read(context{}, path); });
   }
   std::string written(dataset const& data, std::vector<double> const& scores,
                       run_form const& form = {}) {
@@ -116,12 +113,14 @@ TEST_F(trec_files, qrels_with_the_header_of_beir) {
   EXPECT_EQ(q.queries[0].documents[1].line, 2U);
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
   std::string const header = "query-id corpus-id score\n";
-  EXPECT_EQ(complaint(header, read), ":1:1: found no judgments, expected a line for each");
-  EXPECT_EQ(complaint(header + header, read),
-            ":2:20: found 'score', expected a whole number as label, the third of 3 columns or the "
-            "fourth of 4");
-  EXPECT_EQ(complaint(header + "1 0 a 1\n", read),
-            ":2:7: found 4 columns, expected 3 as before: qid, docno, label");
+  input_and_message const rows[] = {
+      {header, ":1:1: found no judgments, expected a line for each"},
+      {header + header,
+       ":2:20: found 'score', expected a whole number as label, the third of 3 columns or the "
+       "fourth of 4"},
+      {header + "1 0 a 1\n", ":2:7: found 4 columns, expected 3 as before: qid, docno, label"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
 
 TEST_F(trec_files, a_byte_order_mark_is_no_part_of_the_first_id) {
@@ -139,27 +138,23 @@ TEST_F(trec_files, a_byte_order_mark_is_no_part_of_the_first_id) {
 
 TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
-  EXPECT_EQ(complaint("", read), ":1:1: found no judgments, expected a line for each");
-  EXPECT_EQ(complaint("# none\n", read), ":1:1: found no judgments, expected a line for each");
-  EXPECT_EQ(complaint("#none\n", read),
-            ":1:1: found 1 column, expected 4: qid, iteration, docno, label");
-  EXPECT_EQ(
-      complaint("1 0 a\n", read),
-      ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "
-      "of 4");
-  EXPECT_EQ(complaint("1 0\n", read),
-            ":1:3: found 2 columns, expected 4: qid, iteration, docno, label");
-  EXPECT_EQ(complaint("1 0 a 1\n1 0 2\n", read),
-            ":2:5: found 3 columns, expected 4: qid, iteration, docno, label");
-  EXPECT_EQ(complaint("1 a 1\n1 0 b 1\n", read),
-            ":2:7: found 4 columns, expected 3 as before: qid, docno, label");
-  EXPECT_EQ(complaint("1 0 a 1\n1 0 b 1 x\n", read),
-            ":2:9: found 5 columns, expected 4: qid, iteration, docno, label");
-  EXPECT_EQ(complaint("1 0 a 1.5\n", read), ":1:7: found '1.5', expected a whole number as label");
-  EXPECT_EQ(complaint("1 0 a 9999999999\n", read),
-            ":1:7: found '9999999999', expected a whole number as label");
-  EXPECT_EQ(complaint("1 0 a 1\n2 0 a 1\n1 0 a 1\n", read),
-            ":3:5: found document 'a' of query '1' again, expected it once");
+  input_and_message const rows[] = {
+      {"", ":1:1: found no judgments, expected a line for each"},
+      {"# none\n", ":1:1: found no judgments, expected a line for each"},
+      {"#none\n", ":1:1: found 1 column, expected 4: qid, iteration, docno, label"},
+      {"1 0 a\n",
+       ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "
+       "of 4"},
+      {"1 0\n", ":1:3: found 2 columns, expected 4: qid, iteration, docno, label"},
+      {"1 0 a 1\n1 0 2\n", ":2:5: found 3 columns, expected 4: qid, iteration, docno, label"},
+      {"1 a 1\n1 0 b 1\n", ":2:7: found 4 columns, expected 3 as before: qid, docno, label"},
+      {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4: qid, iteration, docno, label"},
+      {"1 0 a 1.5\n", ":1:7: found '1.5', expected a whole number as label"},
+      {"1 0 a 9999999999\n", ":1:7: found '9999999999', expected a whole number as label"},
+      {"1 0 a 1\n2 0 a 1\n1 0 a 1\n",
+       ":3:5: found document 'a' of query '1' again, expected it once"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
 
 TEST_F(trec_files, runs_are_read) {
@@ -175,15 +170,15 @@ TEST_F(trec_files, runs_are_read) {
 
 TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
-  EXPECT_EQ(complaint("\n", read), ":1:1: found no documents, expected a line for each");
-  EXPECT_EQ(complaint("1 Q0 a 1 2\n", read),
-            ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag");
-  EXPECT_EQ(complaint("1 Q0 a 1 x t\n", read),
-            ":1:10: found 'x', expected a finite number as score");
-  EXPECT_EQ(complaint("1 Q0 a 1 nan t\n", read),
-            ":1:10: found 'nan', expected a finite number as score");
-  EXPECT_EQ(complaint("1 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n", read),
-            ":3:6: found document 'a' of query '1' again, expected it once");
+  input_and_message const rows[] = {
+      {"\n", ":1:1: found no documents, expected a line for each"},
+      {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag"},
+      {"1 Q0 a 1 x t\n", ":1:10: found 'x', expected a finite number as score"},
+      {"1 Q0 a 1 nan t\n", ":1:10: found 'nan', expected a finite number as score"},
+      {"1 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n",
+       ":3:6: found document 'a' of query '1' again, expected it once"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
 
 TEST_F(trec_files, a_ranking_becomes_a_run) {

@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace rulerank {
-struct share;  // core/share.hpp
+struct share;  // core/even_shares.hpp
 }
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -162,6 +162,7 @@ class vectors {
 
  private:
   friend class vectors_reader;
+  friend void expect_finite(context const& ctx, vectors const& values);
   [[noreturn]] void refuse_type(element asked) const;
   static std::size_t whole_rows(std::size_t values, std::size_t dimensions,
                                 std::string const& name);
@@ -171,14 +172,16 @@ class vectors {
   std::size_t rows_ = 0;
   std::size_t dimensions_ = 0;
   std::size_t first_row_ = 0;
+  bool finite_ = false;  // what `expect_finite` expects is known to be so
   std::shared_ptr<void const> owner_;
   std::shared_ptr<text_source const> text_;  // of the file that was mapped
   std::string name_ = "vectors";
 };
 
 /// Throws `error` for the first row with a value that is NaN or infinite or, of float64, larger
-/// than `largest_value` (datasets/documents.hpp), whatever its sign; its line is the row, its
-/// column the value's, both from 1. What is read from a file was checked.
+/// than `largest_value` (datasets/text/documents.hpp), whatever its sign; its line is the row, its
+/// column the value's, both from 1. What `read_vectors` read was checked, and is not looked at
+/// again.
 void expect_finite(context const& ctx, vectors const& values);
 
 enum class rounding : std::uint8_t {

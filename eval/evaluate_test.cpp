@@ -1,6 +1,7 @@
 #include "eval/evaluate.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -18,6 +19,8 @@
 
 namespace rulerank::eval::evaluate_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
 
 datasets::dataset three_queries() {
   return datasets::parse_svmlight(context{},
@@ -236,12 +239,7 @@ TEST(evaluate, fractional_labels_where_a_measure_has_a_value_for_them) {
   EXPECT_EQ(value("bpref"), 0.25);
   EXPECT_NEAR(value("RBP"), .1 * (.9 + .729), 1e-15);
   auto const refused = [&](char const* name) {
-    try {
-      value(name);
-    } catch (usage_error const& e) {
-      return std::string(e.what());
-    }
-    return std::string("OK");
+    return message_of<usage_error>([&] { value(name); });
   };
   EXPECT_EQ(refused("ERR@10"), "ERR@10 has no value for fractional labels, expected integers");
   EXPECT_EQ(refused("MAP,pFound"), "pFound has no value for fractional labels, expected integers");
@@ -254,14 +252,10 @@ TEST(evaluate, fractional_labels_where_a_measure_has_a_value_for_them) {
 
 TEST(evaluate, a_threshold_of_fractional_labels) {
   EXPECT_NO_THROW(expect_threshold(parse_measures("NDCG@10,judged@10"), "y", "relevant_from"));
-  try {
-    expect_threshold(parse_measures("NDCG@10,P@5,MAP"), "y", "relevant_from");
-    FAIL() << "nothing thrown";
-  } catch (usage_error const& e) {
-    EXPECT_STREQ(e.what(),
-                 "P@5 of the fractional labels of y needs relevant_from, the lowest "
-                 "label that is relevant");
-  }
+  EXPECT_EQ(message_of<usage_error>(
+                [] { expect_threshold(parse_measures("NDCG@10,P@5,MAP"), "y", "relevant_from"); }),
+            "P@5 of the fractional labels of y needs relevant_from, the lowest label that is "
+            "relevant");
 }
 
 }  // namespace

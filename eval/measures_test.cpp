@@ -1,4 +1,5 @@
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/random.hpp"
 #include "eval/conventions.hpp"
 #include "eval/measure.hpp"
@@ -14,6 +15,7 @@
 namespace rulerank::eval::measures_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
 using labels_of = std::vector<std::int32_t>;
 using scores_of = std::vector<double>;
 
@@ -368,15 +370,10 @@ TEST(measure, refuses_other_names) {
     EXPECT_THROW(parse_measure(name), usage_error) << name;
   for (char const* list : {"", "MAP,", "NDCG@5-2", "NDCG@0-3", "NDCG@1-1000000"})
     EXPECT_THROW(parse_measures(list), usage_error) << list;
-  try {
-    parse_measure("MPA");
-    FAIL();
-  } catch (usage_error const& e) {
-    EXPECT_STREQ(e.what(),
-                 "measure: found 'MPA', expected one of NDCG[@k], MeanNDCG, MAP[@k], gmMAP, P@k, "
-                 "Rprec, recall@k, success@k, bpref, MRR[@k], ERR[@k], RBP[@k], pFound[@k], tau, "
-                 "judged@k");
-  }
+  EXPECT_EQ(message_of<usage_error>([] { parse_measure("MPA"); }),
+            "measure: found 'MPA', expected one of NDCG[@k], MeanNDCG, MAP[@k], gmMAP, P@k, "
+            "Rprec, recall@k, success@k, bpref, MRR[@k], ERR[@k], RBP[@k], pFound[@k], tau, "
+            "judged@k");
 }
 
 TEST(measure, averages) {

@@ -1,7 +1,8 @@
 #include "eval/report.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
+#include "eval/report_json.hpp"
 
 #include <cmath>
 
@@ -116,7 +117,7 @@ table comparisons_table(report const& r, int digits) {
 }
 
 std::string render(report const& r, table_format format, int digits) {
-  if (format == table_format::json) return datasets::text_of(to_json(r));
+  if (format == table_format::json) return json_text_of(to_json(r));
   std::string text = render(values_table(r, digits), format);
   if (!r.comparisons.empty())
     text += fmt::format("\n{}", render(comparisons_table(r, digits), format));

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::eval {
@@ -42,9 +40,5 @@ table comparisons_table(report const& r, int digits = 4);
 /// profile in every part, the systems' averages by fold, their queries where asked for, and the
 /// comparisons.
 std::string render(report const& r, table_format format, int digits = 4);
-nlohmann::ordered_json to_json(report const& r);
-
-/// Every part of a profile by its command-line name.
-nlohmann::ordered_json to_json(profile const& p);
 
 }  // namespace rulerank::eval

@@ -1,7 +1,9 @@
 #include "eval/table.hpp"
 
+#include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/named_values.hpp"
-#include "datasets/json_text.hpp"
+#include "eval/report_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -209,7 +211,7 @@ std::string render(table const& t, table_format format) {
     case table_format::tsv:
       return render_tsv(t);
     case table_format::json:
-      return datasets::text_of(to_json(t));
+      return json_text_of(to_json(t));
     case table_format::markdown:
       return render_markdown(t);
     case table_format::latex:

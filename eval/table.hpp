@@ -6,8 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::eval {
@@ -45,8 +43,5 @@ std::string render(table const& t, table_format format);
 
 /// A cell as people read it: text as it is, numbers as the column says.
 std::string shown(cell const& c, column const& in);
-
-/// The rows as an array of objects by column name; what is not finite becomes null.
-nlohmann::ordered_json to_json(table const& t);
 
 }  // namespace rulerank::eval

@@ -1,9 +1,9 @@
 #include "experiment/baselines.hpp"
 
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
 #include "core/process_group.hpp"
 #include "core/random.hpp"
-#include "core/share.hpp"
 #include "eval/evaluate.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "experiment/checksummed_json.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,7 @@ void add_checksum(nlohmann::ordered_json& json) {
 
 nlohmann::ordered_json parse_checksummed(std::string_view text, std::string const& name,
                                          std::string_view expected) {
-  nlohmann::ordered_json json = datasets::parse_ordered_json(text, name, expected);
+  nlohmann::ordered_json json = parse_ordered_json(text, name, expected);
   nlohmann::ordered_json const written = json.is_object() && json.contains(checksum)
                                              ? json[checksum]
                                              : nlohmann::ordered_json(nullptr);

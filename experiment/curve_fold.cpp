@@ -1,9 +1,9 @@
 #include "experiment/curve_fold.hpp"
 
 #include "core/bytes.hpp"
+#include "core/json_text.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
 #include "experiment/cross_fitting.hpp"
 #include "experiment/fold.hpp"
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 
@@ -237,7 +238,7 @@ class curve_runner {
   }
 
   json_text done(std::string const& key) const {
-    return datasets::parse_ordered_json(*journal_.find(key), result_.name, "a line of a journal");
+    return parse_ordered_json(*journal_.find(key), result_.name, "a line of a journal");
   }
 
   // Settings

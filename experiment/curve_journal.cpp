@@ -1,8 +1,9 @@
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "experiment/checksummed_json.hpp"
 #include "experiment/curve_fold.hpp"
@@ -55,34 +56,32 @@ std::string to_text(curve_fold const& fold) {
                               {"settings", name_of(p.settings)},
                               {"values", p.values}});
   add_checksum(json);
-  return datasets::line_of(json) + "\n";
+  return json_line_of(json) + "\n";
 }
 
-curve_fold curve_fold_from(std::string_view text, std::string const& name) try {
-  json_text const json = parse_checksummed(text, name, "learning curves of a fold");
-  curve_fold fold;
-  json.at("name").get_to(fold.name);
-  json.at("fingerprint").get_to(fold.fingerprint);
-  json.at("inputs").get_to(fold.inputs);
-  json.at("train_documents").get_to(fold.train_documents);
-  json.at("vali_documents").get_to(fold.vali_documents);
-  json.at("qids").get_to(fold.qids);
-  for (json_text const& c : json.at("choices"))
-    fold.choices.push_back({c.at("system").get<std::string>(), c.at("budget").get<double>(),
-                            setting_choice_from(c.at("settings").get<std::string>()),
-                            c.at("trial").get<std::string>(), c.at("steps").get<std::size_t>(),
-                            c.at("value").get<double>()});
-  for (json_text const& p : json.at("points"))
-    fold.points.push_back({p.at("way").get<std::string>(), p.at("budget").get<double>(),
-                           p.at("draw").get<std::size_t>(), p.at("documents").get<std::size_t>(),
-                           p.at("how").get<std::string>(), p.at("system").get<std::string>(),
-                           setting_choice_from(p.at("settings").get<std::string>()),
-                           p.at("values").get<std::vector<double>>()});
-  return fold;
-} catch (nlohmann::json::exception const& e) {
-  throw error({name, 0, 0}, fmt::format("not learning curves of a fold: {}", e.what()));
-} catch (usage_error const& e) {
-  throw error({name, 0, 0}, fmt::format("not learning curves of a fold: {}", e.what()));
+curve_fold curve_fold_from(std::string_view text, std::string const& name) {
+  return read_json({name, 0, 0}, "not learning curves of a fold", [&] {
+    json_text const json = parse_checksummed(text, name, "learning curves of a fold");
+    curve_fold fold;
+    json.at("name").get_to(fold.name);
+    json.at("fingerprint").get_to(fold.fingerprint);
+    json.at("inputs").get_to(fold.inputs);
+    json.at("train_documents").get_to(fold.train_documents);
+    json.at("vali_documents").get_to(fold.vali_documents);
+    json.at("qids").get_to(fold.qids);
+    for (json_text const& c : json.at("choices"))
+      fold.choices.push_back({c.at("system").get<std::string>(), c.at("budget").get<double>(),
+                              setting_choice_from(c.at("settings").get<std::string>()),
+                              c.at("trial").get<std::string>(), c.at("steps").get<std::size_t>(),
+                              c.at("value").get<double>()});
+    for (json_text const& p : json.at("points"))
+      fold.points.push_back({p.at("way").get<std::string>(), p.at("budget").get<double>(),
+                             p.at("draw").get<std::size_t>(), p.at("documents").get<std::size_t>(),
+                             p.at("how").get<std::string>(), p.at("system").get<std::string>(),
+                             setting_choice_from(p.at("settings").get<std::string>()),
+                             p.at("values").get<std::vector<double>>()});
+    return fold;
+  });
 }
 
 curve_journal::curve_journal(context const& ctx, std::string path, std::string const& fingerprint) {

@@ -3,8 +3,11 @@
 #include "core/error.hpp"
 #include "core/version.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
 #include "eval/significance.hpp"
+#include "experiment/report_json.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +16,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 

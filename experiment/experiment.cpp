@@ -251,7 +251,7 @@ results run(context const& ctx, options const& given, fold_source const& source,
   s.seed = ctx.seed;
   s.reading = source.reading();
   if (s.feature_order == datasets::feature_order::file)
-    s.reading["feature_order"] = sha256_of_file(s.feature_order_file);
+    s.reading->feature_order = sha256_of_file(s.feature_order_file);
   folder_lock alone;
   if (!what.out_dir.empty()) {
     std::string const folds = (fs::path(what.out_dir) / "folds").string();

@@ -19,8 +19,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // The whole cross-validation: discretize, reduce, tune, rank, evaluate, compare; and where its
 // folds come from.
 namespace rulerank::experiment {
@@ -45,7 +43,7 @@ class fold_source {
   /// `AdaRank/Fold1.score`, ... Results of an earlier run are used where these are the same.
   virtual std::map<std::string, std::string> checksums(std::size_t fold) const = 0;
   /// How data were read, for results.json.
-  virtual nlohmann::ordered_json reading() const = 0;
+  virtual data_reading reading() const = 0;
   /// Training documents have labels. Throws `error` for bad input.
   virtual datasets::dataset read(context const& ctx, std::size_t fold, part which,
                                  message_fn const& warn) const = 0;
@@ -96,7 +94,7 @@ class file_folds final : public fold_source {
   std::uint64_t number(std::size_t fold) const override { return folds_[fold].number; }
   /// Throws `error` for what is no regular file, such as a pipe: it could not be read twice.
   std::map<std::string, std::string> checksums(std::size_t fold) const override;
-  nlohmann::ordered_json reading() const override { return reading_; }
+  data_reading reading() const override { return reading_; }
   datasets::dataset read(context const& ctx, std::size_t fold, part which,
                          message_fn const& warn) const override;
   std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
@@ -105,7 +103,7 @@ class file_folds final : public fold_source {
  private:
   file_folds_options options_;
   std::vector<fold_files> folds_;
-  nlohmann::ordered_json reading_;
+  data_reading reading_;
 };
 
 /// One fold of a data set in memory: in each part documents as `datasets::subset` takes them.
@@ -132,7 +130,7 @@ class memory_folds final : public fold_source {
   std::map<std::string, std::string> checksums(std::size_t fold) const override;
   /// As of files read with svmlight_options{}, and where documents are dropped with the label
   /// `unlabelled`.
-  nlohmann::ordered_json reading() const override;
+  data_reading reading() const override;
   datasets::dataset read(context const& ctx, std::size_t fold, part which,
                          message_fn const& warn) const override;
   std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,

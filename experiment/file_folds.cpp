@@ -4,7 +4,6 @@
 #include "datasets/svmlight.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/labelled_part.hpp"
-#include "experiment/reading_json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -90,10 +89,12 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
                     fmt::format("the scores of {} for {}, {}.score, .scores or .txt", other.name,
                                 name, name)));
   }
-  reading_ = reading_json(options_.reading);
-  if (options_.drop_unlabelled) reading_["drop_unlabelled"] = true;
+  reading_.zero_based = options_.reading.zero_based;
+  reading_.regroup = options_.reading.regroup;
+  reading_.unlabelled = options_.reading.unlabelled;
+  reading_.drop_unlabelled = options_.drop_unlabelled;
   for (std::string const& path : options_.group_files)
-    reading_["groups"].push_back(sha256_of_file(path));
+    reading_.groups.push_back(sha256_of_file(path));
   std::size_t const parts = folds_.size() * parts_a_fold;
   if (!options_.group_files.empty() && options_.group_files.size() != parts)
     throw usage_error(fmt::format("found {}, expected {}: of train, vali and test of each fold",

@@ -1,12 +1,13 @@
 #include "experiment/finished.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/machine.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "experiment/fold_result.hpp"
+#include "experiment/report_json.hpp"
 
 #include <filesystem>
 
@@ -33,7 +34,7 @@ std::string fingerprint_of(settings const& s, std::string const& fold,
   json["settings"] = to_json(s);
   json["fold"] = fold;
   json["inputs"] = inputs;
-  return sha256_hex(datasets::line_of(json));
+  return sha256_hex(json_line_of(json));
 }
 
 std::string finished_path(std::string const& out_dir, std::string const& fold) {

@@ -2,13 +2,13 @@
 
 #include "al/sampler.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/feature_order.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
@@ -204,14 +204,14 @@ class fold_runner {
     tuning::search_result const found = trials.search(ctx_, what.tuned_by, search);
     for (std::size_t const at : found.chosen)
       chosen_candidates_[what.name].push_back(tuner.candidates()[found.trials[at].candidate]);
-    nlohmann::ordered_json best = tuning::best_settings(
-        ctx_, tuner, found, what.tuned_by, search, rules, settings_.members.front().discretizer);
+    std::string best = tuning::best_settings_text(ctx_, tuner, found, what.tuned_by, search, rules,
+                                                  settings_.members.front().discretizer);
     std::string const stem = fmt::format("tuned/{}/{}", what.name, result_.name);
     write(stem + ".tsv", [&](output_file& out) {
       out.write(eval::render(tuning::trials_table(tuner, found, what.tuned_by, search.rungs),
                              eval::table_format::tsv));
     });
-    write(stem + ".json", [&](output_file& out) { out.write(datasets::text_of(best)); });
+    write(stem + ".json", [&](output_file& out) { out.write(best); });
     result_.tuned[what.name] = std::move(best);
   }
 

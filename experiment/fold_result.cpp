@@ -1,6 +1,8 @@
 #include "experiment/fold_result.hpp"
 
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "experiment/checksummed_json.hpp"
 
@@ -51,51 +53,52 @@ std::string to_text(fold_result const& fold) {
   }
   json["systems"] = json_text::array();
   for (system_result const& system : fold.systems) json["systems"].push_back(to_json(system));
-  if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
+  for (auto const& [system, text] : fold.tuned) json["tuned"][system] = json_text::parse(text);
   json["files"] = fold.files;
   add_checksum(json);
   return checksummed_text(json) + "\n";
 }
 
-fold_result fold_result_from(std::string_view text, std::string const& name) try {
-  json_text const json = parse_checksummed(text, name, "the results of a fold");
-  fold_result fold;
-  json.at("name").get_to(fold.name);
-  json.at("fingerprint").get_to(fold.fingerprint);
-  json.at("inputs").get_to(fold.inputs);
-  json.at("train_documents").get_to(fold.train_documents);
-  json.at("test_documents").get_to(fold.test_documents);
-  for (json_text const& r : json.at("reductions"))
-    fold.reductions.push_back({r.at("rule_size").get<std::uint32_t>(),
-                               r.at("documents").get<std::size_t>(),
-                               r.at("partitions").get<std::size_t>()});
-  if (json_text const& f = json.at("feature"); !f.is_null())
-    fold.feature = {f.at("feature").get<std::uint32_t>(), f.at("ascending").get<bool>(),
-                    f.at("value").get<double>(), f.value("name", std::string())};
-  eval::query_values empty;
-  for (json_text const& metric : json.at("metrics"))
-    empty.measures.push_back(eval::parse_measure(metric.get<std::string>()));
-  json.at("qids").get_to(empty.qids);
-  for (json_text const& s : json.at("systems")) {
-    system_result& system = fold.systems.emplace_back();
-    s.at("name").get_to(system.name);
-    if (!s.at("documents").is_null()) system.documents = s.at("documents").get<std::size_t>();
-    system.queries = empty;
-    s.at("values").get_to(system.queries.values);
-    s.at("draws").get_to(system.draws);
-    if (system.queries.values.size() != empty.qids.size() * empty.measures.size())
-      throw error({name, 0, 0}, "found a number of values that is not queries x metrics");
-    for (std::vector<double> const& draw : system.draws)
-      if (draw.size() != empty.measures.size())
-        throw error({name, 0, 0}, "found a draw without a value for each metric");
-  }
-  if (json.contains("tuned")) json.at("tuned").get_to(fold.tuned);
-  json.at("files").get_to(fold.files);
-  return fold;
-} catch (nlohmann::json::exception const& e) {
-  throw error({name, 0, 0}, fmt::format("not the results of a fold: {}", e.what()));
-} catch (usage_error const& e) {
-  throw error({name, 0, 0}, fmt::format("not the results of a fold: {}", e.what()));
+fold_result fold_result_from(std::string_view text, std::string const& name) {
+  return read_json({name, 0, 0}, "not the results of a fold", [&] {
+    json_text const json = parse_checksummed(text, name, "the results of a fold");
+    fold_result fold;
+    json.at("name").get_to(fold.name);
+    json.at("fingerprint").get_to(fold.fingerprint);
+    json.at("inputs").get_to(fold.inputs);
+    json.at("train_documents").get_to(fold.train_documents);
+    json.at("test_documents").get_to(fold.test_documents);
+    for (json_text const& r : json.at("reductions"))
+      fold.reductions.push_back({r.at("rule_size").get<std::uint32_t>(),
+                                 r.at("documents").get<std::size_t>(),
+                                 r.at("partitions").get<std::size_t>()});
+    if (json_text const& f = json.at("feature"); !f.is_null())
+      fold.feature = {f.at("feature").get<std::uint32_t>(), f.at("ascending").get<bool>(),
+                      f.at("value").get<double>(), f.value("name", std::string())};
+    eval::query_values empty;
+    for (json_text const& metric : json.at("metrics"))
+      empty.measures.push_back(eval::parse_measure(metric.get<std::string>()));
+    json.at("qids").get_to(empty.qids);
+    for (json_text const& s : json.at("systems")) {
+      system_result& system = fold.systems.emplace_back();
+      s.at("name").get_to(system.name);
+      if (!s.at("documents").is_null()) system.documents = s.at("documents").get<std::size_t>();
+      system.queries = empty;
+      s.at("values").get_to(system.queries.values);
+      s.at("draws").get_to(system.draws);
+      if (system.queries.values.size() != empty.qids.size() * empty.measures.size())
+        throw error({name, 0, 0}, "found a number of values that is not queries x metrics");
+      for (std::vector<double> const& draw : system.draws)
+        if (draw.size() != empty.measures.size())
+          throw error({name, 0, 0}, "found a draw without a value for each metric");
+    }
+    if (json.contains("tuned"))
+      for (auto const& [system, settings] :
+           json.at("tuned").get<std::map<std::string, json_text>>())
+        fold.tuned[system] = json_text_of(settings);
+    json.at("files").get_to(fold.files);
+    return fold;
+  });
 }
 
 fold_result read_fold_result(std::string const& path) {

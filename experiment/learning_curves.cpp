@@ -1,18 +1,19 @@
 #include "experiment/learning_curves.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/machine.hpp"
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"
 #include "experiment/fold.hpp"
+#include "experiment/report_json.hpp"
 #include "experiment/stage_timer.hpp"
 #include "experiment/ways.hpp"
 
@@ -23,6 +24,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 
@@ -61,7 +63,7 @@ class curves_runner {
     }
     reading_ = source.reading();
     if (options.feature_order == datasets::feature_order::file)
-      reading_["feature_order"] = sha256_of_file(options.feature_order_file);
+      reading_.feature_order = sha256_of_file(options.feature_order_file);
   }
 
   curve_results run() {
@@ -106,11 +108,11 @@ class curves_runner {
     json["version"] = version;
     json["commit"] = commit();
     json["options"] = options_json(all_);
-    json["reading"] = reading_;
+    json["reading"] = to_json(reading_);
     json["seed"] = ctx_.seed;
     json["fold"] = fold;
     json["inputs"] = inputs;
-    return sha256_hex(datasets::line_of(json));
+    return sha256_hex(json_line_of(json));
   }
 
   /// Processes have the same options and inputs, and must have the same libraries.
@@ -198,7 +200,7 @@ class curves_runner {
   sinks const& out_;
   sinks const untimed_;
   std::vector<learners::system> systems_;
-  json_text reading_;
+  data_reading reading_;
   curve_results all_;
 };
 

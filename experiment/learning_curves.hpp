@@ -16,8 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // Learning curves: systems that learn from a part of the labels, chosen in several ways. These
 // functions may be called from several threads, `run_curves` on output folders of its own each.
 namespace rulerank::experiment {
@@ -134,8 +132,6 @@ eval::table points_table(curve_results const& all);
 eval::table seconds_table(curve_fold const& fold);
 /// The means and their spread, then the comparisons, in any format but JSON.
 std::string render(curve_results const& all, eval::table_format format);
-/// The same as data.
-nlohmann::ordered_json to_json(curve_results const& all);
 /// A picture of the means: a row for each way, a column for each measure, a line for each system.
 std::string drawn(curve_results const& all);
 

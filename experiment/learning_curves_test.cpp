@@ -9,6 +9,7 @@
 #include "datasets/text_source.hpp"
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"
+#include "experiment/report_json.hpp"
 #include "experiment/ways.hpp"
 #include "learners/learner.hpp"
 
@@ -21,6 +22,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment::learning_curves_test {
 namespace {

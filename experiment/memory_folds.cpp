@@ -2,7 +2,6 @@
 #include "core/sha256.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/labelled_part.hpp"
-#include "experiment/reading_json.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -72,11 +71,10 @@ std::map<std::string, std::string> memory_folds::checksums(std::size_t fold) con
   return sums;
 }
 
-nlohmann::ordered_json memory_folds::reading() const {
-  datasets::svmlight_options how;
-  if (drop_unlabelled_) how.unlabelled = datasets::unlabelled;
-  auto reading = reading_json(how);
-  if (drop_unlabelled_) reading["drop_unlabelled"] = true;
+data_reading memory_folds::reading() const {
+  data_reading reading;
+  if (drop_unlabelled_) reading.unlabelled = datasets::unlabelled;
+  reading.drop_unlabelled = drop_unlabelled_;
   return reading;
 }
 

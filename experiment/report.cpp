@@ -1,15 +1,18 @@
 #include "experiment/report.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/process_group.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
+#include "eval/report_json.hpp"
+#include "experiment/report_json.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 
@@ -128,7 +131,7 @@ json_text to_json(fold_result const& fold) {
                        {"direction", fold.feature->ascending ? "ascending" : "descending"},
                        {"validation", fold.feature->value}};
   if (fold.feature && !fold.feature->name.empty()) json["feature"]["name"] = fold.feature->name;
-  if (!fold.tuned.empty()) json["tuned"] = fold.tuned;
+  for (auto const& [system, text] : fold.tuned) json["tuned"][system] = json_text::parse(text);
   return json;
 }
 
@@ -200,7 +203,7 @@ json_text to_json(report const& r, settings const& s) {
 }
 
 std::string to_text(report const& r, settings const& s) {
-  return datasets::text_of(to_json(r, s));
+  return json_text_of(to_json(r, s));
 }
 
 std::string render(report const& r, settings const& s, eval::table_format format) {

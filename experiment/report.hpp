@@ -14,8 +14,6 @@
 #include <tuple>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // Results of a cross-validation. These functions may be called from several threads.
 namespace rulerank::experiment {
 
@@ -55,8 +53,8 @@ struct fold_result {
   std::vector<reduction> reductions;
   std::optional<ranking_feature> feature;
   std::vector<system_result> systems;
-  /// What tuning chose, by system, as a settings file (tuning::best_settings).
-  std::map<std::string, nlohmann::ordered_json> tuned;
+  /// What tuning chose, by system, as the text of a settings file.
+  std::map<std::string, std::string> tuned;
   std::map<std::string, std::string> files;  ///< SHA-256 of what else was written for the fold
 };
 
@@ -88,9 +86,8 @@ struct report {
 report make_report(context const& ctx, settings const& s, std::vector<fold_result> folds,
                    eval::comparison_options const& options);
 
-/// Settings, folds, systems, comparisons: a function of the settings and the inputs.
-nlohmann::ordered_json to_json(report const& r, settings const& s);
-/// The same as results.json has it.
+/// Settings, folds, systems, comparisons, as results.json has them: a function of the settings and
+/// the inputs.
 std::string to_text(report const& r, settings const& s);
 
 /// The table of the systems, then those of the comparisons, in any format but JSON.

@@ -2,13 +2,18 @@
 
 #include "core/error.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
+#include "experiment/report_json.hpp"
+#include "l2r/options_json.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <algorithm>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::experiment {
 
@@ -83,6 +88,18 @@ void check(settings const& s) {
   systems_of(s);
 }
 
+nlohmann::ordered_json to_json(data_reading const& reading) {
+  nlohmann::ordered_json json;
+  json["zero_based"] = reading.zero_based;
+  json["regroup"] = reading.regroup;
+  json["unlabelled"] = nullptr;
+  if (reading.unlabelled) json["unlabelled"] = *reading.unlabelled;
+  json["groups"] = reading.groups;
+  if (reading.drop_unlabelled) json["drop_unlabelled"] = true;
+  if (!reading.feature_order.empty()) json["feature_order"] = reading.feature_order;
+  return json;
+}
+
 nlohmann::ordered_json to_json(settings const& s) {
   nlohmann::ordered_json json;
   json["reduce_sizes"] = s.reduce_sizes;
@@ -110,7 +127,7 @@ nlohmann::ordered_json to_json(settings const& s) {
       json["members"].push_back(std::move(one));
     }
   if (s.tune) json["tune"] = to_json(*s.tune);
-  json["reading"] = s.reading;
+  json["reading"] = s.reading ? to_json(*s.reading) : nlohmann::ordered_json::object();
   json["seed"] = s.seed;
   return json;
 }

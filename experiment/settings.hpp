@@ -14,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // A cross-validation: what is asked for, and which systems that makes. These functions may be
 // called from several threads.
 namespace rulerank::experiment {
@@ -32,6 +30,16 @@ struct tuned_settings {
   tuning::space space;
   tuning::search_options search;
   std::size_t cross_fit = 0;  ///< folds, as tuning::cross_fitting has them
+};
+
+/// How the data of folds were read.
+struct data_reading {
+  bool zero_based = false;
+  bool regroup = false;
+  std::optional<std::int32_t> unlabelled;  ///< the label of documents that are not judged
+  std::vector<std::string> groups;         ///< SHA-256 of the files of group sizes
+  bool drop_unlabelled = false;            ///< of training and validation parts
+  std::string feature_order;               ///< SHA-256 of the file of the order; empty: none
 };
 
 /// Everything that the results of a fold depend on, besides its data.
@@ -57,15 +65,12 @@ struct settings {
   std::string feature_order_file;  ///< for datasets::feature_order::file
   std::optional<tuned_settings> tune;
   // Set by `run`:
-  nlohmann::ordered_json reading = nlohmann::ordered_json::object();  ///< fold_source::reading
-  std::uint64_t seed = 1;                                             ///< the context's
+  std::optional<data_reading> reading;  ///< fold_source::reading
+  std::uint64_t seed = 1;               ///< the context's
 };
 
 /// Throws `usage_error` for values that make no sense.
 void check(settings const& s);
-
-/// For the fingerprint of folds and for results.json.
-nlohmann::ordered_json to_json(settings const& s);
 
 /// Whether something is chosen by the validation parts.
 bool needs_validation(settings const& s);

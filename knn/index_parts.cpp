@@ -2,10 +2,11 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "core/section_file.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
-#include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 
 #include <cerrno>
@@ -92,37 +93,33 @@ void write_index_parts(process_group const& group, std::string const& path, std:
 index_parts read_index_parts(std::string const& path, std::string_view kind) {
   auto const fail = [&](std::string_view what) { throw error({path, 1, 1}, what); };
   auto const text = datasets::read_file(path, "an index in parts");
-  auto const all = datasets::parse_ordered_json(text, path, "an index in parts", 1);
-  index_parts read;
-  try {
+  auto const all = parse_ordered_json(text, path, "an index in parts", 1);
+  return read_json({path, 1, 1}, "this list of an index's parts is not right", [&] {
+    index_parts read;
     if (all.at("format") != format) fail(fmt::format("found another format, expected {}", format));
-    std::size_t const found = datasets::count_at(all, "version");
+    std::size_t const found = count_at(all, "version");
     if (found != version)
       fail(fmt::format("found an index in parts of version {}, expected {}", found, version));
     if (all.at("sha256") != checksum_of(all))
       fail("this list of an index's parts is damaged: its checksum is another's");
     if (all.at("kind") != kind)
       fail(fmt::format("found an index of kind {}, expected {}", all.at("kind").dump(), kind));
-    read.items = datasets::count_at(all, "items");
+    read.items = count_at(all, "items");
     std::filesystem::path const folder = std::filesystem::path(path).parent_path();
     std::uint64_t first = 0;
     for (auto const& one : all.at("parts")) {
       index_part& part = read.parts.emplace_back();
       part.path = (folder / one.at("file").get<std::string>()).string();
-      part.first = datasets::count_at(one, "first");
-      part.items = datasets::count_at(one, "items");
+      part.first = count_at(one, "first");
+      part.items = count_at(one, "items");
       part.sha256 = one.at("sha256_of_first_64_bytes").get<std::string>();
       if (part.first != first) fail("the parts of this index do not follow each other");
       first += part.items;
     }
     if (read.parts.empty() || first != read.items)
       fail("the parts of this index are not all of it");
-  } catch (nlohmann::json::exception const& e) {
-    fail(fmt::format("this list of an index's parts is not right: {}", e.what()));
-  } catch (usage_error const& e) {
-    fail(fmt::format("this list of an index's parts is not right: {}", e.what()));
-  }
-  return read;
+    return read;
+  });
 }
 
 void expect_part(index_part const& part) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "datasets/json_fields.hpp"
+#include "core/json_fields.hpp"
 
 namespace rulerank::l2r {
 
-using json_fields = datasets::json_fields<nlohmann::ordered_json>;
+using json_fields = rulerank::json_fields<nlohmann::ordered_json>;
 
 }  // namespace rulerank::l2r

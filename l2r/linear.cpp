@@ -6,6 +6,7 @@
 #include "datasets/values_of.hpp"
 #include "l2r/cholesky.hpp"
 #include "l2r/json_fields.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/query_folds.hpp"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_na
   throw error({data.name, 0, 0},
               fmt::format("found features such as {}, expected some of those that the weights are "
                           "of, such as {}",
-                          datasets::quoted(data.names.begin()->second),
-                          datasets::quoted(names.begin()->second)));
+                          rulerank::quoted(data.names.begin()->second),
+                          rulerank::quoted(names.begin()->second)));
 }
 
 /// The documents with z-scores, and with the numbers that features have in `names`.

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 // A score that is a weighted sum of a document's values, each against those of its query
 // (docs/members.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -38,13 +36,6 @@ struct linear_options {
 
 /// Throws `usage_error` for what makes no sense.
 void check(linear_options const& options);
-
-/// One object: strength (a number, or "cross-fit"), folds, missing_values, unlisted.
-nlohmann::ordered_json to_json(linear_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
-/// not fit.
-linear_options linear_options_from(nlohmann::ordered_json const& json, std::string const& name,
-                                   std::string const& prefix = {});
 
 /// Weights are whole numbers in units of 2^-linear_bits.
 inline constexpr int linear_bits = 32;

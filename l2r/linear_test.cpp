@@ -4,6 +4,7 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/options_json.hpp"
 
 #include <bit>
 #include <cmath>

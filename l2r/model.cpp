@@ -1,9 +1,10 @@
 #include "l2r/model.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/text_source.hpp"
 #include "l2r/json_fields.hpp"
 #include "l2r/member_kind.hpp"
@@ -222,9 +223,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
         "line");
   std::size_t const header_end = body.find('\n');
   if (header_end == body.npos) fail("a model without a header");
-  return parse(datasets::parse_ordered_json(body.substr(0, header_end), name, "a model's header",
-                                            header_line),
-               body.substr(header_end + 1), name, known_version);
+  return parse(
+      parse_ordered_json(body.substr(0, header_end), name, "a model's header", header_line),
+      body.substr(header_end + 1), name, known_version);
 }
 
 void write_model(model const& m, std::string const& path) {

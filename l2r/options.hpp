@@ -11,8 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::l2r {
@@ -70,12 +68,5 @@ struct ranker_options {
   std::size_t cache_bytes = engine_options{}.cache_bytes;
   long_work_fn long_work{};  ///< of `engine_options`
 };
-
-/// One object: rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
-nlohmann::ordered_json to_json(scoring_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a number that is missing (without
-/// a feature share all features count) or does not fit, and for options that make no sense.
-scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::string const& name,
-                                     std::string const& prefix = {});
 
 }  // namespace rulerank::l2r

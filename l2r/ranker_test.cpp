@@ -1,6 +1,7 @@
 #include "l2r/ranker.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 #include "l2r/engine_knobs.hpp"
@@ -24,6 +25,8 @@ namespace rulerank::l2r::ranker_test {
 namespace {
 
 using datasets::binned_dataset;
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 using testing_tools::documents_of;
 using testing_tools::drawn_set;
 using testing_tools::drawn_shape;
@@ -717,12 +720,8 @@ TEST_P(every_gpu_engine, reports_memory_that_holds_no_batch) {
   ranker_options options;
   options.engine = tested();
   ranker const r(ctx, training, options, {.device_bytes = 100});
-  try {
-    r.score(ctx, training);
-    FAIL() << "scored in 100 bytes";
-  } catch (device_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("not even one batch"), std::string::npos) << e.what();
-  }
+  EXPECT_PRED2(says, message_of<device_error>([&] { r.score(ctx, training); }),
+               "...not even one batch...");
 }
 
 TEST_P(every_gpu_engine, a_smaller_one_beside_it_takes_nothing_away) {

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "l2r/cholesky.hpp"
+#include "l2r/options_json.hpp"
 
 #include <algorithm>
 

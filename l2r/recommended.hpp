@@ -15,8 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 // Which members to fit on the labels at hand (docs/members.md).
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::l2r {
@@ -77,8 +75,5 @@ struct recommendation {
 recommendation recommend(label_counts const& labels,
                          datasets::discretizer_options const& discretizer = {},
                          std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
-
-/// One object: name, reason, labels (the counts), members (kind and options of each).
-nlohmann::ordered_json to_json(recommendation const& of, label_counts const& labels);
 
 }  // namespace rulerank::l2r

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/scorer.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "l2r/json_fields.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/points_objective.hpp"
 
 #include <algorithm>

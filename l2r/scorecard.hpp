@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 // A score that is a sum of points, a number an item (docs/members.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
@@ -47,14 +45,6 @@ struct scorecard_options {
 
 /// Throws `usage_error` for what makes no sense.
 void check(scorecard_options const& options);
-
-/// One object: loss, points_penalty, smoothness; with `cross_fit` loss, points_penalty (the word
-/// cross-fit), folds.
-nlohmann::ordered_json to_json(scorecard_options const& options);
-/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
-/// not fit.
-scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
-                                         std::string const& name, std::string const& prefix = {});
 
 /// Points of the items of some features: whole numbers, in units of 2^-card_bits.
 struct scorecard {

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "datasets/svmlight.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/points_objective.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "l2r/shared_scores.hpp"
 
+#include "core/even_shares.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -30,9 +30,9 @@ std::string plain(marked_text const& text);
 /// characters but line feeds and tabs, and without marks that change a line's direction.
 ///
 /// A text belongs to the document or query with its id. Where the pool's lines have checksums of
-/// what they were made of (datasets/text_sums.hpp), a text must also be that one. They say, too,
-/// whether ids are the numbers of a file in SMART's form or positions in it, and whether a line
-/// between tabs has a label in the middle.
+/// what they were made of (datasets/text/text_sums.hpp), a text must also be that one. They say,
+/// too, whether ids are the numbers of a file in SMART's form or positions in it, and whether a
+/// line between tabs has a label in the middle.
 ///
 /// One thread at a time may use an object.
 class document_texts {

@@ -1,13 +1,17 @@
 #include "labelling/document_texts.hpp"
 
 #include "core/error.hpp"
-#include "datasets/text_sums.hpp"
+#include "core/message_testing.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "labelling/testing.hpp"
 
 #include <fmt/format.h>
 
 namespace rulerank::labelling::document_texts_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 
 class texts : public pool_test {
  protected:
@@ -143,25 +147,16 @@ TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
         {});
     text_sources sources{documents, topics, {}, {}};
     sources.other_texts = others;
-    try {
-      document_texts const shown(ctx, two, sources);
-      return std::string("OK");
-    } catch (error const& e) {
-      return std::string(e.what());
-    }
+    return message_of([&] { document_texts const shown(ctx, two, sources); });
   };
-  EXPECT_NE(fault_of("").find("p:2:1: found a document without text_sums, which 1 of 2"),
-            std::string::npos)
-      << fault_of("");
+  EXPECT_PRED2(says, fault_of(""), "...p:2:1: found a document without text_sums, which 1 of 2...");
   std::string const damaged = " text_sums = XXXXXXXX-00000000";
-  EXPECT_NE(fault_of(damaged).find("p:2:1: found text_sums \"XXXXXXXX-00000000\", expected "),
-            std::string::npos)
-      << fault_of(damaged);
+  EXPECT_PRED2(says, fault_of(damaged),
+               "...p:2:1: found text_sums \"XXXXXXXX-00000000\", expected ...");
   std::string const another = " text_sums = 00000001-00000002";
-  EXPECT_NE(fault_of(another).find("p:2:1: found query 1 made of another text than in the lines "
-                                   "before, expected one text of a query"),
-            std::string::npos)
-      << fault_of(another);
+  EXPECT_PRED2(says, fault_of(another),
+               "...p:2:1: found query 1 made of another text than in the lines "
+               "before, expected one text of a query...");
   for (std::string const& comment : {std::string(), damaged, another})
     EXPECT_EQ(fault_of(comment, true), "OK") << comment;
 }
@@ -195,12 +190,12 @@ TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
                                "p", {});
   auto const shown = [&](std::string const& members) {
     std::string const documents = write("d.jsonl", R"({"id": "x", )" + members + "}\n");
-    try {
-      document_texts read(ctx, one, {documents, topics, {}, {}});
-      return plain(read.title(0)) + "|" + plain(read.whole(0));
-    } catch (error const& e) {
-      return std::string(e.what());
-    }
+    std::string read;
+    std::string const message = message_of([&] {
+      document_texts texts(ctx, one, {documents, topics, {}, {}});
+      read = plain(texts.title(0)) + "|" + plain(texts.whole(0));
+    });
+    return message == "OK" ? read : message;
   };
   std::string const title = R"("title": "Rye")", text = R"("text": "of the north")",
                     author = R"("author": "Ada")";

@@ -1,7 +1,7 @@
 #include "labelling/label_service.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "labelling/page.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class refusal : public std::runtime_error {
 };
 
 std::string text_of(json const& value) {
-  return datasets::line_of(value);
+  return json_line_of(value);
 }
 
 /// Equal in a time that says nothing about where they differ.
@@ -287,7 +287,7 @@ json page_state(label_team const& team, std::string const& labeller, question_vi
                         {"answers", answers_json(d.answers)},
                         {"label", label_or_null(d.label)}});
   auto const answers = team.work().answers();
-  std::size_t const skipped = datasets::left_out_of(answers);
+  std::size_t const skipped = al::left_out_of(answers);
   json labellers = json::array();  // a file of answers may have been written by hand
   for (std::string const& name : team.labellers()) labellers.push_back(printable(name));
   return {{"labeller", labeller},      {"labellers", labellers},
@@ -340,7 +340,7 @@ std::string label_service::estimate() {
   std::unique_lock lock(mutex_);
   if (!estimating) return last_estimate_;
   auto const given = team_.work().answers();
-  std::vector<datasets::answer> answers(given.begin(), given.end());
+  std::vector<al::answer> answers(given.begin(), given.end());
   lock.unlock();
   al::outlook const ahead = look_ahead_(std::move(answers));
   bool const enough = is_estimate(ahead);

@@ -63,7 +63,7 @@ class label_service {
   };
   /// What more labels would bring behind these answers, as `al::labelling::look_ahead` says; called
   /// while other threads change the team's work.
-  using estimator = std::function<al::outlook(std::vector<datasets::answer> answers)>;
+  using estimator = std::function<al::outlook(std::vector<al::answer> answers)>;
   /// What is referred to outlives it.
   label_service(options how, label_team& team, question_views& views, estimator look_ahead);
 

@@ -26,10 +26,10 @@ class service : public pool_test {
       : texts_(texts()),
         views_(ctx, {pool, binned, cuts, {}, &texts_, 3}),
         work_(ctx, binned, options()),
-        journal_(folder + "/journal", work_.identity(), pool, datasets::labellers::several),
+        journal_(folder + "/journal", work_.identity(), pool, al::labellers::several),
         team_(work_, journal_, "journal", 1),
         service_({"secret", {"127.0.0.1:8420", "localhost:8420"}, 2, pool.size(), "out.txt"}, team_,
-                 views_, [this](std::vector<datasets::answer> answers) {
+                 views_, [this](std::vector<al::answer> answers) {
                    before_estimate_();
                    return work_.look_ahead(next_documents, std::move(answers));
                  }) {}
@@ -54,7 +54,7 @@ class service : public pool_test {
   document_texts texts_;
   question_views views_;
   al::labelling work_;
-  datasets::answer_journal journal_;
+  al::answer_journal journal_;
   label_team team_;
   std::function<void()> before_estimate_ = [] {};
   label_service service_;
@@ -256,7 +256,7 @@ TEST_F(service, marks_of_direction_are_visible) {
   how.partitions = 1;
   al::labelling work(ctx, odd_bins, how);
   std::string const path = folder + "/odd";
-  datasets::answer_journal journal(path, work.identity(), odd, datasets::labellers::several);
+  al::answer_journal journal(path, work.identity(), odd, al::labellers::several);
   label_team team(work, journal, path, 3);
   std::size_t const document = team.next("An")->document;
   team.answer("An", document, 0);

@@ -22,13 +22,13 @@ std::optional<std::int32_t> settled(std::vector<said> const& answers) {
 
 }  // namespace
 
-label_team::label_team(al::labelling& work, datasets::answer_journal& journal,
-                       std::string const& path, std::size_t needed)
+label_team::label_team(al::labelling& work, al::answer_journal& journal, std::string const& path,
+                       std::size_t needed)
     : work_(work), journal_(journal), needed_(std::max<std::size_t>(needed, 1)) {
-  for (datasets::answer const& a : journal_.answers()) {
+  for (al::answer const& a : journal_.answers()) {
     auto const given = work_.answers();
     if (work_.label_of(a.document) != datasets::unlabelled &&
-        std::ranges::find(given, a.document, &datasets::answer::document) == given.end())
+        std::ranges::find(given, a.document, &al::answer::document) == given.end())
       throw error({path, a.line, 1},
                   "this document has a label in the pool, expected answers to its questions");
     settle(a.document);
@@ -37,7 +37,7 @@ label_team::label_team(al::labelling& work, datasets::answer_journal& journal,
 
 std::vector<said> label_team::answers_about(std::size_t document) const {
   std::vector<said> found;
-  for (datasets::answer const& a : journal_.answers())
+  for (al::answer const& a : journal_.answers())
     if (a.document == document) found.push_back({a.labeller, a.label});
   return found;
 }
@@ -46,7 +46,7 @@ std::vector<said> label_team::answers_about(std::size_t document) const {
 void label_team::settle(std::size_t document) {
   auto const answers = answers_about(document);
   auto const given = work_.answers();
-  auto const now = std::ranges::find(given, document, &datasets::answer::document);
+  auto const now = std::ranges::find(given, document, &al::answer::document);
   bool const enough = answers.size() >= needed_;
   if (now != given.end()) {
     if (enough && now->label == settled(answers)) return;
@@ -85,7 +85,7 @@ void label_team::answer(std::string const& labeller, std::size_t document,
                         std::optional<std::int32_t> label) {
   auto const given = work_.answers();
   if (work_.label_of(document) != datasets::unlabelled &&
-      std::ranges::find(given, document, &datasets::answer::document) == given.end())
+      std::ranges::find(given, document, &al::answer::document) == given.end())
     throw usage_error("the document has a label in the pool, expected one that has none");
   journal_.add(document, label, labeller);
   settle(document);
@@ -94,7 +94,7 @@ void label_team::answer(std::string const& labeller, std::size_t document,
 std::optional<std::size_t> label_team::undo(std::string const& labeller) {
   auto const answers = journal_.answers();
   auto const last = std::find_if(answers.rbegin(), answers.rend(),
-                                 [&](datasets::answer const& a) { return a.labeller == labeller; });
+                                 [&](al::answer const& a) { return a.labeller == labeller; });
   if (last == answers.rend()) return {};
   std::size_t const document = last->document;
   journal_.undo(labeller);
@@ -106,8 +106,7 @@ std::optional<std::size_t> label_team::undo(std::string const& labeller) {
 std::vector<dispute> label_team::disputes() const {
   std::unordered_map<std::size_t, std::vector<said>> about;
   std::vector<std::size_t> documents;  // by their last answers
-  for (datasets::answer const& a : journal_.answers())
-    about[a.document].push_back({a.labeller, a.label});
+  for (al::answer const& a : journal_.answers()) about[a.document].push_back({a.labeller, a.label});
   auto const all = journal_.answers();
   for (auto a = all.rbegin(); a != all.rend(); ++a)
     if (auto& answers = about[a->document]; answers.size() > 1) {
@@ -128,7 +127,7 @@ std::vector<dispute> label_team::disputes() const {
 
 std::size_t label_team::answers_of(std::string_view labeller) const {
   return static_cast<std::size_t>(
-      std::ranges::count(journal_.answers(), labeller, &datasets::answer::labeller));
+      std::ranges::count(journal_.answers(), labeller, &al::answer::labeller));
 }
 
 std::optional<said> label_team::answer_of(std::string_view labeller, std::size_t document) const {
@@ -139,7 +138,7 @@ std::optional<said> label_team::answer_of(std::string_view labeller, std::size_t
 
 std::vector<std::string> label_team::labellers() const {
   std::vector<std::string> names;
-  for (datasets::answer const& a : journal_.answers())
+  for (al::answer const& a : journal_.answers())
     if (std::ranges::find(names, a.labeller) == names.end()) names.push_back(a.labeller);
   return names;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "al/answers.hpp"
 #include "al/labelling.hpp"
-#include "datasets/answers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ class label_team {
  public:
   /// Gives the journal's answers again. What is referred to outlives it. Throws `error` naming
   /// `path`, the journal's file, for an answer about a document that has a label in the pool.
-  label_team(al::labelling& work, datasets::answer_journal& journal, std::string const& path,
+  label_team(al::labelling& work, al::answer_journal& journal, std::string const& path,
              std::size_t needed);
 
   /// The document that this labeller is to answer next: of those wanted the first about which they
@@ -70,7 +70,7 @@ class label_team {
   void settle(std::size_t document);
 
   al::labelling& work_;
-  datasets::answer_journal& journal_;
+  al::answer_journal& journal_;
   std::size_t needed_;
   std::map<std::string, std::size_t> looks_at_;  // labeller -> document
 };

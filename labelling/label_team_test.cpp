@@ -12,11 +12,10 @@ class teams : public pool_test {
   struct workplace {
     workplace(teams const& test, std::size_t needed)
         : work(test.ctx, test.binned, options()),
-          journal(test.folder + "/journal", work.identity(), test.pool,
-                  datasets::labellers::several),
+          journal(test.folder + "/journal", work.identity(), test.pool, al::labellers::several),
           team(work, journal, "journal", needed) {}
     al::labelling work;
-    datasets::answer_journal journal;
+    al::answer_journal journal;
     label_team team;
   };
   al::sample expected() const {
@@ -108,7 +107,7 @@ TEST_F(teams, is_what_its_standing_answers_make) {
       }
       // A new labelling of the labels that stand.
       al::labelling again(ctx, binned, options());
-      for (datasets::answer const& a : here.work.answers()) again.answer(a.document, a.label);
+      for (al::answer const& a : here.work.answers()) again.answer(a.document, a.label);
       ASSERT_EQ(again.wanted().size(), here.work.wanted().size());
       for (std::size_t i = 0; i < again.wanted().size(); ++i)
         EXPECT_EQ(again.wanted()[i].document, here.work.wanted()[i].document);
@@ -128,8 +127,7 @@ TEST_F(teams, is_what_its_standing_answers_make) {
 TEST_F(teams, refuses_a_document_that_the_pool_labels) {
   binned.labels[0] = 2;
   al::labelling work(ctx, binned, options());
-  datasets::answer_journal journal(folder + "/journal", work.identity(), pool,
-                                   datasets::labellers::several);
+  al::answer_journal journal(folder + "/journal", work.identity(), pool, al::labellers::several);
   journal.add(0, 1, "An");
   EXPECT_THROW(label_team(work, journal, "journal", 1), error);
   journal.undo("An");

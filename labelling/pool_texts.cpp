@@ -2,8 +2,8 @@
 
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/text_sums.hpp"
 #include "knn/unicode.hpp"
 
 #include <algorithm>
@@ -163,7 +163,7 @@ std::string about_fields(std::vector<datasets::text_field> const& fields, std::u
   std::vector<std::string> names;
   for (std::size_t f = 0; f < fields.size(); ++f) {
     if (fields[f].name.empty()) return {};
-    names.push_back(datasets::quoted(fields[f].name));
+    names.push_back(rulerank::quoted(fields[f].name));
     std::vector<datasets::text_field> rest = fields;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(f));
     if (datasets::sum_of_text(rest) == sum)
@@ -194,7 +194,7 @@ void expect_the_pools(text_collector const& file, found_texts const& found,
       {datasets::display_name(path), std::max<std::uint64_t>(document.line, 1), 1},
       fmt::format("found for {} {} the text {}, which is not that of which {} was made, as of {} "
                   "of its {}{}; expected the texts that it was made of, or --other-texts",
-                  wanted.kind, wanted.ids[first], datasets::quoted(shown), wanted.pool, others,
+                  wanted.kind, wanted.ids[first], rulerank::quoted(shown), wanted.pool, others,
                   counted(wanted.ids.size(), wanted.kind, wanted.kinds),
                   about_fields(document.fields, *wanted.sums[first])));
 }

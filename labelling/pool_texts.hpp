@@ -3,7 +3,7 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/text/analyzer.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "labelling/question_view.hpp"
 
 #include "core/error.hpp"
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "mpi/split.hpp"
 
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 
 namespace rulerank::mpi {
 

@@ -1,5 +1,5 @@
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "report/sections.hpp"
 
@@ -10,6 +10,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 // Lines of benchmarks: `engine` (or `system`, `name`) and `seconds` make a bar; what else is known
 // of the work tells charts apart. With `bytes` and `ops` of the whole work they are points of a
@@ -48,7 +49,7 @@ void expect_seconds(json const& line, std::string const& path, std::uint64_t num
   auto const at = line.find("seconds");
   if (at == line.end() || at->is_null() || number_of(line, "seconds") > 0) return;
   throw error({path, number, 1}, fmt::format("seconds: found {}, expected a number above 0",
-                                             at->is_number() ? at->dump() : datasets::shown(*at)));
+                                             at->is_number() ? at->dump() : json_shown(*at)));
 }
 
 struct measured {
@@ -134,7 +135,7 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
     begin = end + 1;
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    json const parsed = datasets::parse_ordered_json(line, path, "a result of a benchmark", number);
+    json const parsed = parse_ordered_json(line, path, "a result of a benchmark", number);
     if (!parsed.is_object())
       throw error({path, number, 1}, "found no JSON object, expected one a line");
     expect_seconds(parsed, path, number);

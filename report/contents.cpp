@@ -1,14 +1,15 @@
 #include "report/contents.hpp"
 
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "report/sections.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::report {
 
 std::string plain_text(json const& value) {
-  return value.is_string() ? value.get<std::string>() : datasets::line_of(value);
+  return value.is_string() ? value.get<std::string>() : json_line_of(value);
 }
 
 namespace {

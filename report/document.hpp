@@ -9,8 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // A report as blocks, and its forms: one HTML page, Markdown, LaTeX.
 //
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -59,9 +57,9 @@ struct chart {
 };
 
 /// What the page's script makes a part of that can be clicked; nothing without the script, and in
-/// other forms than HTML. `data` is for the script (docs/modules/report.md).
+/// other forms than HTML. `data` is JSON for the script (docs/modules/report.md).
 struct interactive {
-  nlohmann::ordered_json data;
+  std::string data;
 };
 
 struct block;

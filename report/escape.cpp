@@ -1,6 +1,6 @@
 #include "report/escape.hpp"
 
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 #include <openssl/evp.h>
@@ -12,7 +12,7 @@ std::string clean(std::string_view text) {
   bool plain = true;
   for (char const c : text) plain = plain && static_cast<unsigned char>(c) < 0x80;
   std::string valid(text);
-  if (!plain) valid = json::parse(datasets::line_of(json(valid))).get<std::string>();
+  if (!plain) valid = json::parse(json_line_of(json(valid))).get<std::string>();
   std::string result;
   for (char const c : valid) {
     auto const byte = static_cast<unsigned char>(c);

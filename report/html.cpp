@@ -1,4 +1,4 @@
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/page.hpp"
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <openssl/sha.h>
 
 // Documents as one page. Its content policy allows its own style and scripts, by their checksums,
@@ -33,7 +34,7 @@ constexpr paper_line a4{.room = 99, .between = 1.5, .least_names = 10, .most_nam
 /// JSON that a script element can hold: no `<`, which could end it.
 std::string script_data(json const& data) {
   std::string result;
-  for (char const c : datasets::line_of(data))
+  for (char const c : json_line_of(data))
     result += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return result;
 }
@@ -137,7 +138,7 @@ class html_writer {
     if (!with_script_) return;
     body +=
         fmt::format("<section class=\"part\" data-part=\"{}\" hidden></section>\n", parts.size());
-    parts.push_back(of.data);
+    parts.push_back(json::parse(of.data));
   }
 
   void add(details const& of) {

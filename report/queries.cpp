@@ -1,4 +1,4 @@
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "report/escape.hpp"
 #include "report/rule_source.hpp"
 #include "report/sections.hpp"
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::report {
 
@@ -345,7 +346,7 @@ json documents_data(validation_group const& group, std::vector<query_place> cons
   for (std::size_t const i : order) {
     json const one = documents_of(group, places[i]);
     if (one.is_null()) continue;
-    bytes += datasets::line_of(one).size();
+    bytes += json_line_of(one).size();
     if (bytes > document_bytes) break;
     data[std::to_string(i)] = one;
   }
@@ -369,7 +370,7 @@ interactive explorer(validation_group const& group, rules_shown const& rules) {
   data["lacks"] = json::array();
   for (std::size_t s = 0; s < group.systems.size(); ++s)
     data["lacks"].push_back(clean(rules.lacks(s)));
-  return {std::move(data)};
+  return {json_line_of(data)};
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "core/json_text.hpp"
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/parts.hpp"
@@ -9,6 +10,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::report::report_test {
 namespace {
@@ -26,7 +28,9 @@ document hostile() {
   made.blocks.push_back({one});
   one.kind = chart_kind::bars;
   made.blocks.push_back({one});
-  made.blocks.push_back({details{evil, {{paragraph{evil}}, {interactive{{{"kind", evil}}}}}}});
+  made.blocks.push_back({details{
+      evil,
+      {{paragraph{evil}}, {interactive{json_line_of(nlohmann::ordered_json{{"kind", evil}})}}}}});
   return made;
 }
 

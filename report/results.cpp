@@ -1,12 +1,14 @@
 #include "report/results.hpp"
 
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "core/named_values.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
+#include "eval/report_json.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -36,7 +38,7 @@ class reader {
   }
   json parsed(fs::path const& path, std::string_view expected) const {
     std::string const name = opened(path.string());
-    return datasets::parse_ordered_json(datasets::read_file(name, expected), name, expected);
+    return parse_ordered_json(datasets::read_file(name, expected), name, expected);
   }
   /// Null where there is none.
   json manifest(fs::path const& folder) const {
@@ -126,7 +128,7 @@ cross_validation reader::validation(fs::path const& folder) const {
   json const results = parsed(path, "the results of an experiment");
   cross_validation found;
   found.folder = folder.string();
-  try {
+  read_json({path.string(), 0, 0}, "not the results of an experiment", [&] {
     found.settings = results.at("settings");
     found.profile = profile_from(found.settings.at("profile"));
     for (json const& fold : results.at("folds")) {
@@ -137,13 +139,7 @@ cross_validation reader::validation(fs::path const& folder) const {
                     fmt::format("found the results of another run than {} is of", path.string()));
       if (found.folds.back().systems.empty()) throw error({of.string(), 0, 0}, "found no systems");
     }
-  } catch (json::exception const& e) {
-    throw error({path.string(), 0, 0},
-                fmt::format("not the results of an experiment: {}", e.what()));
-  } catch (usage_error const& e) {
-    throw error({path.string(), 0, 0},
-                fmt::format("not the results of an experiment: {}", e.what()));
-  }
+  });
   if (found.folds.empty()) throw error({path.string(), 0, 0}, "found no folds");
   found.manifest = manifest(folder);
   // That of a pipeline lies above.

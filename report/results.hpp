@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 // What `experiment` left in folders.
 namespace rulerank::report {
 

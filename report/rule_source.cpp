@@ -8,6 +8,7 @@
 #include "l2r/model.hpp"
 #include "l2r/scorer.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -20,6 +21,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::report {
 
@@ -82,7 +84,7 @@ std::vector<tuning::settings_file> members_of(cross_validation const& from,
                                               system_parts const& parts) {
   std::string const name = fmt::format("{}: {}", from.folder, system);
   if (auto const tuned = fold.tuned.find(system); tuned != fold.tuned.end())
-    return tuning::settings_from(tuned->second.dump(), name);
+    return tuning::settings_from(tuned->second, name);
   json settings{{"rulerank_settings", 1}};
   if (from.settings.contains("members")) {
     settings["members"] = from.settings["members"];

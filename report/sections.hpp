@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 // The parts of a report. Each adds its blocks, under headings of its own.
 namespace rulerank::report {
 

@@ -1,9 +1,13 @@
 #include "tuning/settings_file.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_fields.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
+#include "l2r/options_json.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -35,7 +39,7 @@ json_text member_json(settings_file const& s) {
   return json;
 }
 
-using fields = datasets::json_fields<json_text>;
+using fields = json_fields<json_text>;
 
 datasets::discretizer_options discretizer_from(fields const& cuts) {
   datasets::discretizer_options options;
@@ -89,7 +93,7 @@ json_text to_json(std::vector<settings_file> const& members) {
 }
 
 std::vector<settings_file> settings_from(std::string_view text, std::string const& name) {
-  json_text const json = datasets::parse_ordered_json(text, name, "settings that tune wrote");
+  json_text const json = parse_ordered_json(text, name, "settings that tune wrote");
   fields const top(json, name);
   if (!top.has("rulerank_settings"))
     throw error({name, 1, 1}, "found no settings that tune wrote: no member rulerank_settings");
@@ -156,6 +160,13 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   json["cross_fit"] = t.folds();
   json["search"] = to_json(options);
   return json;
+}
+
+std::string best_settings_text(context const& ctx, tuner& t, search_result const& result,
+                               std::size_t by, search_options const& options,
+                               eval::profile const& rules,
+                               std::optional<datasets::discretizer_options> discretizer) {
+  return json_text_of(best_settings(ctx, t, result, by, options, rules, discretizer));
 }
 
 }  // namespace rulerank::tuning

@@ -13,8 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // Files of settings. These functions may be called from several threads.
 namespace rulerank::tuning {
 
@@ -27,27 +25,25 @@ struct settings_file {
   std::optional<l2r::linear_options> linear;  ///< without a discretizer
 };
 
-/// One object: method, bins (a number or "cv"), missing_values, unlisted, norm.
-nlohmann::ordered_json to_json(datasets::discretizer_options const& options);
+// The form: one way to rank is an object with `rulerank_settings` (the form's version),
+// `discretizer` (or null), rule_size, min_support, min_confidence, support_weight, smoothing,
+// feature_share. A member of another kind has `kind` (scorecard or linear) and that kind's options
+// instead of these numbers; linear has no `discretizer`. Several, whose scores l2r::combine makes
+// one of: an object with `rulerank_settings` and `members`, a list of such objects. Either may have
+// more fields.
 
-/// One way to rank: an object with `rulerank_settings` (the form's version), `discretizer` (or
-/// null), rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
-/// A member of another kind has `kind` (scorecard or linear) and that kind's options instead of
-/// these numbers; linear has no `discretizer`.
-/// Several, whose scores l2r::combine makes one of: an object with `rulerank_settings` and
-/// `members`, a list of such objects. Either may have more fields.
-nlohmann::ordered_json to_json(std::vector<settings_file> const& members);
-/// Throws `error` naming `name` for anything else, such as a number that is not of its field's type
-/// or range. Other fields are ignored; `discretiser` is an older spelling of `discretizer`.
+/// Reads settings. Throws `error` naming `name` for anything else, such as a number that is not of
+/// its field's type or range. Other fields are ignored; `discretiser` is an older spelling of
+/// `discretizer`.
 std::vector<settings_file> settings_from(std::string_view text, std::string const& name);
 std::vector<settings_file> read_settings(std::string const& path);
 
 /// The settings file of what a search chose, with its averages (of several members: what
 /// tuner::judge gives) and how it was found in further fields. `discretizer`: the options that are
 /// not searched for; none: the cuts were given. Judges several members, as a call of the tuner.
-nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result const& result,
-                                     std::size_t by, search_options const& options,
-                                     eval::profile const& rules,
-                                     std::optional<datasets::discretizer_options> discretizer);
+std::string best_settings_text(context const& ctx, tuner& t, search_result const& result,
+                               std::size_t by, search_options const& options,
+                               eval::profile const& rules,
+                               std::optional<datasets::discretizer_options> discretizer);
 
 }  // namespace rulerank::tuning

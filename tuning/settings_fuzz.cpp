@@ -5,6 +5,7 @@
 #include "core/fuzzing.hpp"
 #include "l2r/options.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <cstdint>
 #include <string>

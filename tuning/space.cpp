@@ -1,11 +1,14 @@
 #include "tuning/space.hpp"
 
 #include "core/error.hpp"
+#include "l2r/options_json.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::tuning {
 

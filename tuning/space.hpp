@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 // What a search may choose from. These functions may be called from several threads.
 namespace rulerank::tuning {
 
@@ -63,12 +61,5 @@ std::vector<candidate> candidates_of(space const& s);
 /// What a recipe fits, as a candidate; its norm and what it makes of missing values are those of
 /// the options that are not searched for.
 candidate candidate_of(l2r::recipe const& recipe);
-
-/// One object: method, bins (a number or "cv"), norm (where it has one), rule_size, min_support,
-/// min_confidence, support_weight, smoothing, feature_share; of another kind than rules the kind,
-/// and its options instead of these six.
-nlohmann::ordered_json to_json(candidate const& c);
-/// The lists; strengths by cross-fitting are the word cross-fit.
-nlohmann::ordered_json to_json(space const& s);
 
 }  // namespace rulerank::tuning

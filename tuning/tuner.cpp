@@ -2,12 +2,14 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "core/process_group.hpp"
 #include "core/random.hpp"
 #include "core/stopwatch.hpp"
-#include "datasets/json_text.hpp"
 #include "eval/evaluate.hpp"
 #include "l2r/scorer.hpp"
+#include "tuning/settings_json.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -444,39 +446,40 @@ std::string tuner::state(std::string const& fingerprint) const {
     json["trials"].push_back(
         {{"candidate", to_json(candidates_[c])}, {"values", std::move(values)}});
   }
-  return datasets::line_of(json) + "\n";
+  return json_line_of(json) + "\n";
 }
 
 std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,
-                           std::string const& name) try {
-  json_text const json = datasets::parse_ordered_json(text, name, "trials that tune wrote");
-  if (json.at("rulerank_trials") != state_form)
-    throw error({name, 1, 1}, "found trials of another version, expected this one's");
-  if (json.at("fingerprint") != fingerprint)
-    throw error({name, 1, 1},
-                "found trials of other inputs, options or another program, expected those of this "
-                "line; another file starts anew");
-  std::map<std::string, std::size_t> known;
-  for (std::size_t c = 0; c < candidates_.size(); ++c) known[to_json(candidates_[c]).dump()] = c;
-  std::size_t const width = measures_.size();
-  std::size_t taken = 0;
-  for (json_text const& one : json.at("trials")) {
-    auto const at = known.find(one.at("candidate").dump());
-    auto const values = one.at("values").get<std::vector<double>>();
-    if (values.size() % width != 0 || values.size() / width > order_.size())
-      throw error({name, 1, 1}, "found a trial whose values are not queries x metrics");
-    if (at == known.end()) continue;
-    std::size_t const c = at->second;
-    done_[c] = values.size() / width;
-    values_[c].assign(order_.size() * width, 0);
-    for (std::size_t i = 0; i < done_[c]; ++i)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * width), width,
-                  values_[c].begin() + static_cast<std::ptrdiff_t>(order_[i] * width));
-    ++taken;
-  }
-  return taken;
-} catch (nlohmann::json::exception const& e) {
-  throw error({name, 1, 1}, fmt::format("found no trials that tune wrote: {}", e.what()));
+                           std::string const& name) {
+  return read_json({name, 1, 1}, "found no trials that tune wrote", [&] {
+    json_text const json = parse_ordered_json(text, name, "trials that tune wrote");
+    if (json.at("rulerank_trials") != state_form)
+      throw error({name, 1, 1}, "found trials of another version, expected this one's");
+    if (json.at("fingerprint") != fingerprint)
+      throw error(
+          {name, 1, 1},
+          "found trials of other inputs, options or another program, expected those of this "
+          "line; another file starts anew");
+    std::map<std::string, std::size_t> known;
+    for (std::size_t c = 0; c < candidates_.size(); ++c) known[to_json(candidates_[c]).dump()] = c;
+    std::size_t const width = measures_.size();
+    std::size_t taken = 0;
+    for (json_text const& one : json.at("trials")) {
+      auto const at = known.find(one.at("candidate").dump());
+      auto const values = one.at("values").get<std::vector<double>>();
+      if (values.size() % width != 0 || values.size() / width > order_.size())
+        throw error({name, 1, 1}, "found a trial whose values are not queries x metrics");
+      if (at == known.end()) continue;
+      std::size_t const c = at->second;
+      done_[c] = values.size() / width;
+      values_[c].assign(order_.size() * width, 0);
+      for (std::size_t i = 0; i < done_[c]; ++i)
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * width), width,
+                    values_[c].begin() + static_cast<std::ptrdiff_t>(order_[i] * width));
+      ++taken;
+    }
+    return taken;
+  });
 }
 
 }  // namespace rulerank::tuning

@@ -64,7 +64,6 @@ struct search_options {
 
 /// Throws `usage_error` for what makes no sense.
 void check(search_options const& options);
-nlohmann::ordered_json to_json(search_options const& options);
 
 /// One candidate on one rung.
 struct trial {

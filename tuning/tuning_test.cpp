@@ -6,10 +6,12 @@
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/evaluate.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/ranker.hpp"
 #include "l2r/recommended.hpp"
 #include "l2r/scorer.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 #include "tuning/space.hpp"
 #include "tuning/tuner.hpp"
 
@@ -19,6 +21,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::tuning::tuning_test {
 namespace {

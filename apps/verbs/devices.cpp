@@ -2,8 +2,8 @@
 
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ void add_devices(CLI::App& program, session& owner) {
             json["without_code"].push_back(
                 {{"ordinal", d.ordinal}, {"name", d.name}, {"why", why_without_code(d)}});
           json["why_no_cuda"] = list.why_none;
-          out.write(datasets::text_of(json));
+          out.write(json_text_of(json));
         } else {
           out.write(fmt::format(
               "cpu      {}\n",

@@ -1,8 +1,8 @@
 #include "apps/shared/arguments/arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -131,7 +131,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
   }
   if (owner.prints_json()) {
     output_file out("-");
-    out.write(datasets::text_of(summary));
+    out.write(json_text_of(summary));
     out.commit();
   }
 }

@@ -1,7 +1,7 @@
 #include "al/sampler.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
@@ -62,7 +62,7 @@ std::string as_json(std::vector<engine_line> const& lines) {
                     {"runs_on", e.where},
                     {"what", e.what},
                     {"source", e.source}});
-  return datasets::text_of(json);
+  return json_text_of(json);
 }
 
 std::string as_table(std::vector<engine_line> const& lines) {

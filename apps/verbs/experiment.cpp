@@ -2,8 +2,9 @@
 #include "apps/shared/arguments/settings_argument.hpp"
 #include "apps/shared/evaluation/cross_validation.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
+#include "experiment/report_json.hpp"
 
 #include <memory>
 
@@ -24,7 +25,7 @@ void run_curves(session& owner, experiment_arguments& a) {
   a.reading.check_inputs(owner, {});
   experiment::curve_results const done = learn_curves(owner, a, a.curves.options(a));
   write_file(owner.destination("-"), format == eval::table_format::json
-                                         ? datasets::text_of(experiment::to_json(done))
+                                         ? json_text_of(experiment::to_json(done))
                                          : experiment::render(done, format));
 }
 

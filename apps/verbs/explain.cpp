@@ -2,8 +2,8 @@
 #include "apps/shared/reports/explanation_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 #include "l2r/explanation.hpp"
 
 #include <memory>
@@ -90,7 +90,7 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   auto const format =
       arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
   auto write = [&](auto const& why, auto const&... documents) {
-    out.write(json ? datasets::text_of(report_json(documents..., why, words))
+    out.write(json ? json_text_of(report_json(documents..., why, words))
                    : report(documents..., why, words, arguments.top, format));
   };
   auto const& order = explainer.order();

@@ -3,9 +3,9 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/control_characters.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/joined.hpp"
-#include "datasets/json_text.hpp"
+#include "datasets/joined_features.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/names.hpp"
 
@@ -255,7 +255,7 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   if (a.out != "-")
     owner.say(fmt::format("{} of {} with {}, {} of them judged, in {}", counted(pairs, "pair"),
                           counted(queries, "topic"), counted(features, "feature"), judged, a.out));
-  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
+  if (owner.prints_json()) write_file("-", json_text_of(summary));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "apps/shared/arguments/scorer_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 #include "l2r/model.hpp"
 #include "l2r/recommended.hpp"
 
@@ -125,7 +125,7 @@ void fit(session& owner, fit_arguments const& arguments) {
   }
   if (owner.prints_json()) {
     output_file out("-");
-    out.write(datasets::text_of(json));
+    out.write(json_text_of(json));
     out.commit();
   }
 }

@@ -1,8 +1,8 @@
 #include "apps/shared/arguments/fusion_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/trec.hpp"
 #include "knn/fusion.hpp"
 
@@ -92,7 +92,7 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
                           counted(fused.queries.size(), "query", "queries"), arguments.out));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
-    write_file("-", datasets::text_of(summary));
+    write_file("-", json_text_of(summary));
   }
 }
 

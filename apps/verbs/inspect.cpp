@@ -4,10 +4,10 @@
 #include "apps/shared/reports/inspection_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
-#include "datasets/json_text.hpp"
 #include "l2r/inspection.hpp"
 #include "l2r/model.hpp"
 
@@ -135,7 +135,7 @@ void inspect(session& owner, inspect_arguments const& arguments) {
   found.members = inspect_members(owner, arguments, model, names);
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
   bool const json = arguments.format == "json" || owner.run.json;
-  out.write(json ? datasets::text_of(report_json(found))
+  out.write(json ? json_text_of(report_json(found))
                  : report(found, arguments.top,
                           arguments.format == "markdown" ? eval::table_format::markdown
                                                          : eval::table_format::table));

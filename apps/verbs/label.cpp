@@ -1,3 +1,4 @@
+#include "al/answers.hpp"
 #include "al/labelling.hpp"
 #include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/shared/labelling/labelled_sampling.hpp"
@@ -6,9 +7,8 @@
 #include "apps/shared/session/console.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/answers.hpp"
-#include "datasets/json_text.hpp"
 #include "labelling/http_server.hpp"
 #include "labelling/label_service.hpp"
 #include "labelling/label_team.hpp"
@@ -57,7 +57,7 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
   how.documents = documents;
   how.out = arguments.out;
   labelling::label_service service(
-      how, team, views, [&work = team.work()](std::vector<datasets::answer> answers) {
+      how, team, views, [&work = team.work()](std::vector<al::answer> answers) {
         return work.look_ahead(labelling::next_documents, std::move(answers));
       });
   if (!labelling::is_loopback(server.address()))
@@ -85,8 +85,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   expect_cpu(owner, options.which, "where labels are asked for");
   pool_views const shown = make_views(owner, arguments.view, pool.view());
   al::labelling work(owner.ctx(), pool.binned, options);
-  datasets::answer_journal journal(arguments.resume, work.identity(), pool.train,
-                                   datasets::labellers::several);
+  al::answer_journal journal(arguments.resume, work.identity(), pool.train, al::labellers::several);
   labelling::label_team team(work, journal, arguments.resume, arguments.answers);
   if (std::size_t const answers = journal.answers().size(); answers > 0)
     owner.say(fmt::format("{} of {} in {}", counted(answers, "answer"),
@@ -94,7 +93,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   if (!work.finished()) serve(owner, arguments, team, *shown.views, pool.train.size());
 
   auto const answers = work.answers();
-  std::size_t const skipped = datasets::left_out_of(answers);
+  std::size_t const skipped = al::left_out_of(answers);
   al::sample const sample = work.take();
   auto summary = summary_of(pool.view(), sample, arguments.whole_queries);
   summary["labelling"] = {{"answers", journal.answers().size()},
@@ -108,7 +107,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   out.write(owner, pool, sample.documents, labels, al::choices_table(pool.train, sample));
   say_what_was_chosen(owner, arguments, pool.view(), sample);
   say_what_was_skipped(owner, answers.size(), skipped);
-  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
+  if (owner.prints_json()) write_file("-", json_text_of(summary));
 }
 
 }  // namespace

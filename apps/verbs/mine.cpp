@@ -1,10 +1,10 @@
 #include "apps/shared/arguments/mine_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/transactions.hpp"
 #include "eval/significance.hpp"
 #include "rules/mining/association_rules.hpp"
@@ -191,7 +191,7 @@ void run_mine(session& owner, mine_arguments const& given) {
     owner.say(fmt::format("{} of {}, in {}",
                           given.rules ? counted(strong, "rule") : counted(found.size(), "itemset"),
                           counted(in.data.size(), "transaction"), given.out));
-  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
+  if (owner.prints_json()) write_file("-", json_text_of(summary));
 }
 
 }  // namespace

@@ -2,15 +2,16 @@
 #include "apps/shared/search/pair_pool.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
 #include "eval/evaluate.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -310,7 +311,7 @@ void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
   eval::report const report = compare(owner, a, *what.judgments, pairs.searches, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
-  write_file(file("results.json"), datasets::text_of(eval::to_json(report)));
+  write_file(file("results.json"), json_text_of(eval::to_json(report)));
   write_file("-", eval::render(report, format));
 }
 

@@ -2,9 +2,9 @@
 #include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
 #include "l2r/scorer.hpp"
@@ -256,7 +256,7 @@ void rank(session& owner, rank_arguments arguments) {
       json["scores"] = arguments.outs;
     json["engine"] = engine;
     json.update(summary);
-    write_file("-", datasets::text_of(json));
+    write_file("-", json_text_of(json));
   }
 }
 

@@ -5,8 +5,8 @@
 #include "apps/shared/labelling/reduction.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -156,7 +156,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
     say_what_was_skipped(owner, labelling["answers"], labelling["left_out"]);
   if (chosen.has_rounds) say_what_was_added(owner, arguments, read.train, chosen);
   if (came_to_its_end(arguments)) say_what_to_expect(owner, arguments.sampler.rule_size);
-  if (owner.prints_json()) write_file("-", datasets::text_of(result));
+  if (owner.prints_json()) write_file("-", json_text_of(result));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "apps/shared/evaluation/fold_summary.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -75,8 +75,7 @@ std::string shapes_as_table() {
 void sample(session& owner, sample_arguments const& arguments) {
   if (arguments.list_shapes) {
     owner.outputs({{"the list", "-"}});
-    return write_file("-",
-                      owner.run.json ? datasets::text_of(shapes_as_json()) : shapes_as_table());
+    return write_file("-", owner.run.json ? json_text_of(shapes_as_json()) : shapes_as_table());
   }
   if (arguments.out_dir.empty()) throw usage_error("--out-dir is required");
   datasets::sample_options const options = options_of(arguments);

@@ -6,16 +6,18 @@
 #include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
+#include "eval/report_json.hpp"
 #include "l2r/recommended.hpp"
 #include "tuning/settings_file.hpp"
+#include "tuning/settings_json.hpp"
 #include "tuning/tuner.hpp"
 
 #include <algorithm>
@@ -174,11 +176,11 @@ void write_results(session& owner, tune_verb_arguments const& a, eval::table_for
   owner.meet();
   if (!owner.ranks().is_first()) return;
   if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
-  if (!a.out.empty()) write_file(a.out, datasets::text_of(best));
+  if (!a.out.empty()) write_file(a.out, json_text_of(best));
   if (format == eval::table_format::json) {
     nlohmann::ordered_json all{{"best", best}, {"trials", eval::to_json(table)}};
     if (!fit.is_null()) all["fit"] = fit;
-    write_file("-", datasets::text_of(all));
+    write_file("-", json_text_of(all));
   } else {
     write_file("-", eval::render(table, format));
   }

@@ -3,9 +3,9 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/documents.hpp"
-#include "datasets/json_text.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/sparse/latent_space.hpp"
 #include "knn/text/text_index.hpp"
 
@@ -172,7 +172,7 @@ void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App c
                         counted(space.dimensions(), "dimension"), arguments.collection.out));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
-    write_file("-", datasets::text_of(summary));
+    write_file("-", json_text_of(summary));
   }
 }
 

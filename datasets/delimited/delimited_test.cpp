@@ -1,11 +1,12 @@
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/delimited/read.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/discretizer.hpp"
-#include "datasets/joined.hpp"
+#include "datasets/joined_features.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
@@ -26,6 +27,8 @@ namespace rulerank::datasets::delimited_test {
 namespace {
 
 using namespace std::string_literals;
+using testing_tools::input_and_message;
+using testing_tools::message_of;
 
 dataset parse(std::string text, read_options const& options = {}, int threads = 2,
               std::size_t chunk_bytes = 40, char delimiter = ',') {
@@ -33,17 +36,6 @@ dataset parse(std::string text, read_options const& options = {}, int threads = 
   ctx.threads = threads;
   return parse_delimited_chunks(ctx, make_text(std::move(text)), "f", delimiter, options, {},
                                 chunk_bytes);
-}
-
-/// What the error says, or "OK".
-template <class Work>
-std::string complaint(Work&& work) {
-  try {
-    work();
-  } catch (error const& e) {
-    return e.what();
-  }
-  return "OK";
 }
 
 std::string content_of(std::string const& path) {
@@ -246,7 +238,7 @@ TEST(delimited, odd_files_are_read_or_named) {
   for (odd_file const& file : odd_files())
     for (int const threads : {1, 3})
       for (std::size_t const chunk : {1, 7, 100000}) {
-        auto const said = complaint([&] { parse(file.text, file.options, threads, chunk); });
+        auto const said = message_of([&] { parse(file.text, file.options, threads, chunk); });
         EXPECT_EQ(said.substr(0, file.expected.size()), file.expected)
             << file.name << ": " << said << ", " << threads << " threads, chunks of " << chunk;
       }
@@ -304,35 +296,28 @@ TEST(delimited, a_first_line_says_what_is_between_cells) {
       EXPECT_EQ(data.document(1)[0].value, 2);
       EXPECT_EQ(parse_columns({}, text, "own", {}, {}).size(), 2U);
     }
-  auto const fault = [](std::string const& text) {
-    try {
-      parse_dataset({}, text, "f.csv");
-      return std::string("OK");
-    } catch (error const& e) {
-      return std::string(e.what()).substr(0, 10);
-    }
+  input_and_message const rows[] = {
+      {"sep=;\nlabel;qid;a\n1;q;x\n", "f.csv:3:5:..."},
+      {"sep=;\nlabel;qid;a;a\n1;q;1;1\n", "f.csv:2:13..."},
+      {"sep=;\n", "f.csv:2:1:..."},
   };
-  EXPECT_EQ(fault("sep=;\nlabel;qid;a\n1;q;x\n"), "f.csv:3:5:");
-  EXPECT_EQ(fault("sep=;\nlabel;qid;a;a\n1;q;1;1\n"), "f.csv:2:13");
-  EXPECT_EQ(fault("sep=;\n"), "f.csv:2:1:");
+  expect_messages(rows, [](std::string const& text) {
+    return message_of([&] { parse_dataset({}, text, "f.csv"); });
+  });
 }
 
 TEST(delimited, faults_between_semicolons_have_places) {
-  auto const fault = [](std::string const& records) {
-    try {
-      parse_dataset({}, "label;qid;a\n" + records, "f.csv");
-      return std::string("OK");
-    } catch (error const& e) {
-      return std::string(e.what());
-    }
+  input_and_message const rows[] = {
+      {"1;\"q;r\";0.5\n", "OK"},
+      {"1;q;0,5\n",
+       "f.csv:2:5: value \"0,5\" of feature a is not a number, expected one such as 0.5, nan or "
+       "NULL"},
+      {"1;\"q\"1;2\n", "f.csv:2:6: \"1\" behind a quote, expected a semicolon..."},
+      {"1;q\n", "f.csv:2:4: 2 cells, expected 3..."},
   };
-  EXPECT_EQ(fault("1;\"q;r\";0.5\n"), "OK");
-  EXPECT_EQ(fault("1;q;0,5\n"),
-            "f.csv:2:5: value \"0,5\" of feature a is not a number, expected one such as 0.5, nan "
-            "or NULL");
-  EXPECT_TRUE(
-      fault("1;\"q\"1;2\n").starts_with("f.csv:2:6: \"1\" behind a quote, expected a semicolon"));
-  EXPECT_TRUE(fault("1;q\n").starts_with("f.csv:2:4: 2 cells, expected 3"));
+  expect_messages(rows, [](std::string const& records) {
+    return message_of([&] { parse_dataset({}, "label;qid;a\n" + records, "f.csv"); });
+  });
 }
 
 TEST(delimited, files_of_either_form_are_read_by_one_function) {
@@ -417,7 +402,7 @@ std::string streamed(std::string const& text, dataset const& whole) {
   ::close(ends[1]);
   std::size_t documents = 0;
   std::size_t queries = 0;
-  std::string const said = complaint([&] {
+  std::string const said = message_of([&] {
     stream_dataset({}, ends[0], "f", {}, [&](dataset const& query) {
       if (whole.size() == 0) return;
       query_group const& group = whole.queries.at(queries++);
@@ -456,7 +441,7 @@ TEST(delimited, a_stream_says_what_the_whole_text_says) {
   for (odd_file const& file : odd_files()) {
     if (file.expected == "OK" || file.text.empty() || file.text.front() == ' ') continue;
     if (delimiter_of("f", file.text.substr(0, file.text.find('\n'))) != ',') continue;
-    EXPECT_EQ(streamed(file.text, {}), complaint([&] { parse(file.text); })) << file.name;
+    EXPECT_EQ(streamed(file.text, {}), message_of([&] { parse(file.text); })) << file.name;
   }
 }
 
@@ -481,9 +466,9 @@ TEST(write_dataset, is_read_back_as_it_was) {
   expect_same_documents(read_dataset({}, folder / "w.txt"), named, "svmlight");
   output_file refused(folder / "x.txt");
   EXPECT_EQ(
-      complaint([&] { write_svmlight(parse("label,page rank\n1,2\n"), refused); }),
+      message_of([&] { write_svmlight(parse("label,page rank\n1,2\n"), refused); }),
       "f:2:1: feature name \"page rank\", expected one that a line in SVMlight's form can hold");
-  EXPECT_EQ(complaint([&] { write_svmlight(parse("label,qid,a\n1,#1,2\n"), refused); }),
+  EXPECT_EQ(message_of([&] { write_svmlight(parse("label,qid,a\n1,#1,2\n"), refused); }),
             "f:2:1: qid \"#1\", expected one that a line in SVMlight's form can hold");
 }
 
@@ -649,9 +634,9 @@ TEST(renumbered, goes_by_names) {
     EXPECT_EQ(alike.entries[i].value, expected[i]);
   }
   dataset const numbers = parse("label,qid,1\n1,q,1\n");
-  EXPECT_EQ(complaint([&] { renumbered(numbers, train.names); }),
+  EXPECT_EQ(message_of([&] { renumbered(numbers, train.names); }),
             "f:1:1: features have numbers, expected names such as b");
-  EXPECT_EQ(complaint([&] { renumbered(train, {}); }),
+  EXPECT_EQ(message_of([&] { renumbered(train, {}); }),
             "f:1:1: features have names such as b, expected numbers");
 }
 

@@ -3,8 +3,8 @@
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/label_cells.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/text_sums.hpp"
 #include "datasets/trec.hpp"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ class document_records {
   static std::string check_id(cell const& now, char const* what) {
     if (now.text.empty()) return fmt::format("no {}, expected one", what);
     if (is_run_column(now.text)) return {};
-    return fmt::format("{} {}, expected one word", what, datasets::quoted(now.text));
+    return fmt::format("{} {}, expected one word", what, rulerank::quoted(now.text));
   }
 
   /// The cell's text as a view that lasts.

@@ -8,8 +8,8 @@
 #include "datasets/label_cells.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <map>
@@ -77,7 +77,7 @@ void expect_titles(std::string const& name, record const& head,
         titles, [&](std::string const& found) { return same_word(found, title); });
     if (meant != titles.end())
       fail(name, head, static_cast<std::size_t>(meant - titles.begin()),
-           fmt::format("found column {}, expected {}", datasets::quoted(*meant), title));
+           fmt::format("found column {}, expected {}", rulerank::quoted(*meant), title));
   }
 }
 
@@ -181,11 +181,11 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
           name, head, c,
           fmt::format(
               "column {} has a control character or a mark of direction in its name, expected text",
-              datasets::quoted(title)));
+              rulerank::quoted(title)));
     if (!seen.emplace(title, c).second)
       fail(name, head, c,
            fmt::format("column {} occurs twice, expected each column once",
-                       datasets::quoted(title)));
+                       rulerank::quoted(title)));
     using enum column_role::kind;
     auto const what = title == label_title     ? label
                       : title == qid_title     ? qid
@@ -201,7 +201,7 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
     if (!seen.contains(title))
       throw error(
           {name, head.lines_before + 1, 1},
-          fmt::format("found no column {}, expected it in the header", datasets::quoted(title)));
+          fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
   expect_titles(name, head, layout.titles);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},

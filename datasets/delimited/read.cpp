@@ -3,9 +3,9 @@
 #include "core/error.hpp"
 #include "datasets/delimited/documents.hpp"
 #include "datasets/delimited/records.hpp"
-#include "datasets/joined.hpp"
+#include "datasets/joined_features.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/svmlight/faults.hpp"
-#include "datasets/svmlight/lines.hpp"
 #include "datasets/text_source.hpp"
 
 #include <utility>

@@ -75,7 +75,7 @@ std::size_t record_reader::read_quoted(std::string_view text, std::size_t begin,
   if (!is_line_end(text, at) && text[at] != delimiter_)
     throw line_fault{at, fmt::format("{} behind a quote, expected {} or the line's end (a quote in "
                                      "a cell stands doubled)",
-                                     datasets::quoted(text.substr(at, 1)),
+                                     rulerank::quoted(text.substr(at, 1)),
                                      delimiter_ == '\t'  ? "a tab"
                                      : delimiter_ == ',' ? "a comma"
                                                          : "a semicolon")};

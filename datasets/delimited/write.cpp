@@ -4,7 +4,7 @@
 #include "datasets/delimited/layout.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/label_cells.hpp"
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,13 +9,13 @@ namespace rulerank::datasets {
 
 std::string qid_not_on_all(std::optional<std::string_view> found) {
   return found ? fmt::format("qid {} found, expected none as on the lines before",
-                             datasets::quoted(*found))
+                             rulerank::quoted(*found))
                : "no qid found, expected qid:<id> as on the lines before";
 }
 
 std::string qid_beside_groups(std::string_view found, std::string const& group_file) {
   return fmt::format("qid {} found, expected none since {} gives the queries",
-                     datasets::quoted(found), display_name(group_file));
+                     rulerank::quoted(found), display_name(group_file));
 }
 
 std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::string const& name) {
@@ -25,12 +25,12 @@ std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::st
 
 std::string query_again(std::string_view qid, std::uint64_t last_line) {
   return fmt::format("query {} occurs again, expected its lines together (they ended on line {})",
-                     datasets::quoted(qid), last_line);
+                     rulerank::quoted(qid), last_line);
 }
 
 std::string query_goes_on(std::string_view qid, std::uint64_t blank_line) {
   return fmt::format("query {} goes on, expected its lines together (the blank line {} ended it)",
-                     datasets::quoted(qid), blank_line);
+                     rulerank::quoted(qid), blank_line);
 }
 
 std::string other_form(feature_form found) {

@@ -88,19 +88,19 @@ class line_reader {
     for (std::size_t i = 0; i < qid.size(); ++i)
       if (static_cast<unsigned char>(qid[i]) < ' ')
         fail(qid.substr(i),
-             fmt::format("{} in a qid, expected text", datasets::quoted(qid.substr(i, 1))));
+             fmt::format("{} in a qid, expected text", rulerank::quoted(qid.substr(i, 1))));
     out_.qid = qid;
   }
 
   void read_feature(std::string_view token) {
     std::size_t const colon = token.find(':');
     if (colon == token.npos)
-      fail(token, fmt::format("{} without a colon, {}", datasets::quoted(token), expected_feature));
+      fail(token, fmt::format("{} without a colon, {}", rulerank::quoted(token), expected_feature));
     std::string_view const name = token.substr(0, colon);
     std::string_view const digits = token.substr(colon + 1);
     if (name == "qid")
       fail(token, fmt::format("{} found, expected one qid and only right after the label",
-                              datasets::quoted(token)));
+                              rulerank::quoted(token)));
     std::uint32_t const feature = number_of(token, name);
     double value = 0;
     if (std::string fault = read_value(digits, name, rules_, value); !fault.empty())
@@ -114,7 +114,7 @@ class line_reader {
   std::uint32_t number_of(std::string_view token, std::string_view name) {
     bool const named = rules_.names != nullptr && is_feature_name(name);
     if (!named && !is_feature_number(name))
-      fail(token, fmt::format("feature {} is not a number{}, {}", datasets::quoted(name),
+      fail(token, fmt::format("feature {} is not a number{}, {}", rulerank::quoted(name),
                               rules_.names == nullptr ? "" : " or a name", expected_feature));
     if (out_.features_offset == line_.npos) out_.features_offset = offset_of(token);
     if (rules_.names != nullptr) {

@@ -29,7 +29,7 @@ std::vector<group_size> read_group_file(context const& ctx, std::string const& p
     if (status != std::errc() || end != word.data() + word.size() || documents == 0)
       throw error(
           {display_name(path), number, first + 1},
-          fmt::format("group size {}, expected an integer of 1 or more", datasets::quoted(word)));
+          fmt::format("group size {}, expected an integer of 1 or more", rulerank::quoted(word)));
     sizes.push_back({documents, number});
   }
   return sizes;

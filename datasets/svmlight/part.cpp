@@ -1,13 +1,13 @@
 // A text over processes: each reads a run of queries. Shares of the bytes end anywhere, so a
 // process's part begins behind the query that goes on there, and ends where the next one's begins.
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
 #include "datasets/delimited/layout.hpp"
 #include "datasets/fields.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/svmlight/fields.hpp"
-#include "datasets/svmlight/lines.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/svmlight/read.hpp"
 #include "datasets/text_source.hpp"

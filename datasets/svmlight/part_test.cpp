@@ -3,6 +3,7 @@
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/discretizer_json.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "datasets/svmlight/lines.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/svmlight/whole_text.hpp"
 #include "datasets/text_source.hpp"
 

@@ -1,6 +1,7 @@
 #include "datasets/svmlight.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -25,6 +26,7 @@ namespace rulerank::datasets::svmlight_test {
 namespace {
 
 using namespace std::string_literals;
+using testing_tools::message_of;
 
 context with_threads(int threads) {
   context ctx;
@@ -36,17 +38,6 @@ dataset parse(std::string text, svmlight_options const& options = {}, int thread
               std::size_t chunk_bytes = 40) {
   return parse_svmlight_chunks(with_threads(threads), make_text(std::move(text)), "f", options, {},
                                chunk_bytes);
-}
-
-/// What the error says, or "OK".
-template <class Work>
-std::string complaint(Work&& work) {
-  try {
-    work();
-  } catch (error const& e) {
-    return e.what();
-  }
-  return "OK";
 }
 
 /// A file that someone writes to while it is read.
@@ -69,7 +60,7 @@ TEST(svmlight, a_text_that_changes_while_it_is_read_is_an_error) {
       text->written = true;
       return true;
     };
-    EXPECT_TRUE(complaint([&] {
+    EXPECT_TRUE(message_of([&] {
                   parse_svmlight_chunks(ctx, text, "f", {}, {}, 40);
                 }).starts_with("f: was changed while it was read"));
   }
@@ -77,7 +68,7 @@ TEST(svmlight, a_text_that_changes_while_it_is_read_is_an_error) {
   write_file(folder / "f", "0 qid:1 1:1\n");
   auto const text = open_text({}, folder / "f");
   std::ofstream(folder / "f", std::ios::app) << "1 qid:1 1:1\n";
-  EXPECT_EQ(complaint([&] { parse_svmlight({}, text, "f"); }),
+  EXPECT_EQ(message_of([&] { parse_svmlight({}, text, "f"); }),
             "f: was changed while it was read, expected the same file to the end");
 }
 
@@ -254,13 +245,13 @@ TEST(svmlight, odd_files_are_read_or_named) {
   for (odd_file const& file : odd_files()) {
     for (int const threads : {1, 3}) {
       for (std::size_t const chunk : {1, 7, 100000}) {
-        auto const said = complaint([&] { parse(file.text, file.options, threads, chunk); });
+        auto const said = message_of([&] { parse(file.text, file.options, threads, chunk); });
         EXPECT_EQ(said.substr(0, file.expected.size()), file.expected)
             << file.name << ": " << said << ", " << threads << " threads, chunks of " << chunk;
       }
     }
     if (file.text.ends_with('\n')) {
-      auto const said = complaint([&] { parse(file.text + padding, file.options, 1, 100000); });
+      auto const said = message_of([&] { parse(file.text + padding, file.options, 1, 100000); });
       EXPECT_EQ(said.substr(0, file.expected.size()), file.expected)
           << file.name << ", with room behind: " << said;
     }
@@ -320,12 +311,12 @@ TEST(svmlight, fractional_labels_where_they_are_asked_for) {
   dataset const data = parse("1.5 qid:1 1:1\n0.25 qid:1 1:2\n2 qid:1 1:3\n", options);
   EXPECT_EQ(data.labels, (std::vector<std::int32_t>{1, 0, 2}));
   EXPECT_EQ(data.fractional_labels, (std::vector<double>{1.5, 0.25, 2}));
-  EXPECT_EQ(complaint([&] { expect_labels(data, "learn from"); }),
+  EXPECT_EQ(message_of([&] { expect_labels(data, "learn from"); }),
             "f:1:1: found the fractional label 1.5, expected classes (integers) to learn from");
   EXPECT_TRUE(parse("2 qid:1 1:1\n1.0 qid:1 1:2\n", options).fractional_labels.empty());
-  EXPECT_EQ(complaint([&] { parse("-0.5 qid:1 1:1\n", options); }),
+  EXPECT_EQ(message_of([&] { parse("-0.5 qid:1 1:1\n", options); }),
             "f:1:1: label \"-0.5\" is negative, expected a number of 0 or more");
-  EXPECT_EQ(complaint([] { parse("1 qid:1 1:1\n0.5 qid:1 1:1\n"); }),
+  EXPECT_EQ(message_of([] { parse("1 qid:1 1:1\n0.5 qid:1 1:1\n"); }),
             "f:2:1: label \"0.5\" is fractional, expected an integer of 0 or more: rules count "
             "classes, evaluate alone reads fractional labels");
 }
@@ -342,7 +333,7 @@ TEST(svmlight, documents_without_labels_where_they_are_allowed) {
     EXPECT_EQ(data.document(2)[0].value, 3);
   }
   EXPECT_EQ(parse("1:1\n1:2\n", options).size(), 2U);
-  EXPECT_EQ(complaint([] { parse("qid:1 1:1\n"); }),
+  EXPECT_EQ(message_of([] { parse("qid:1 1:1\n"); }),
             "f:1:1: label \"qid:1\" is not a number, expected an integer of 0 or more");
 }
 
@@ -435,7 +426,7 @@ TEST(svmlight, group_files) {
   };
   for (auto const& one : cases) {
     write_file(path, one.groups);
-    auto const said = complaint([&] {
+    auto const said = message_of([&] {
       dataset const data = parse(text, options);
       ASSERT_EQ(data.queries.size(), 2U);
       EXPECT_EQ(data.queries[0].qid, "1");
@@ -445,10 +436,10 @@ TEST(svmlight, group_files) {
     EXPECT_EQ(said.substr(0, one.expected.size()), one.expected) << one.groups << ": " << said;
   }
   write_file(path, "3\n");
-  EXPECT_EQ(complaint([&] { parse("1 qid:7 1:1\n", options); }),
+  EXPECT_EQ(message_of([&] { parse("1 qid:7 1:1\n", options); }),
             "f:1:3: qid \"7\" found, expected none since " + path + " gives the queries");
   options.group_file = folder / "absent";
-  EXPECT_EQ(complaint([&] { parse(text, options); }),
+  EXPECT_EQ(message_of([&] { parse(text, options); }),
             options.group_file + ": cannot be read: No such file or directory");
 }
 
@@ -584,7 +575,7 @@ TEST(svmlight, agrees_with_the_plain_reader) {
     } catch (error const& e) {
       ++faults;
       ASSERT_EQ(e.where().line, expected.bad_line) << e.what() << "\n" << text;
-      EXPECT_EQ(complaint([&] { parse(text, {}, 1, 1 << 20); }), e.what());
+      EXPECT_EQ(message_of([&] { parse(text, {}, 1, 1 << 20); }), e.what());
     }
   }
   EXPECT_GT(faults, 300);

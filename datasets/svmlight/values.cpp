@@ -23,20 +23,20 @@ std::string read_label(std::string_view token, line_rules const& rules, document
   if (rules.any_label)
     return kind == number_kind::finite
                ? std::string()
-               : fmt::format("label {}, expected a finite number", datasets::quoted(token));
+               : fmt::format("label {}, expected a finite number", rulerank::quoted(token));
   if (kind == number_kind::malformed)
     return fmt::format("label {} is not a number, expected {} of 0 or more",
-                       datasets::quoted(token), number);
+                       rulerank::quoted(token), number);
   if (kind == number_kind::missing || kind == number_kind::infinite)
-    return fmt::format("label {}, expected {} of 0 or more", datasets::quoted(token), number);
+    return fmt::format("label {}, expected {} of 0 or more", rulerank::quoted(token), number);
   bool const fractional = kind == number_kind::finite && value != std::floor(value);
   if (fractional && !rules.fractional_labels)
     return fmt::format(
         "label {} is fractional, expected {} of 0 or more: rules count classes, evaluate alone "
         "reads fractional labels",
-        datasets::quoted(token), number);
+        rulerank::quoted(token), number);
   if (kind == number_kind::too_large || std::abs(value) > largest_label)
-    return fmt::format("label {} is out of range, expected {} of 0 to {}", datasets::quoted(token),
+    return fmt::format("label {} is out of range, expected {} of 0 to {}", rulerank::quoted(token),
                        number, largest_label);
   out.label = static_cast<std::int32_t>(std::floor(value));
   if (rules.unlabelled && out.label == *rules.unlabelled && !fractional) {
@@ -44,7 +44,7 @@ std::string read_label(std::string_view token, line_rules const& rules, document
     value = unlabelled;
   } else if (out.label < 0) {
     std::string text = fmt::format("label {} is negative, expected {} of 0 or more",
-                                   datasets::quoted(token), number);
+                                   rulerank::quoted(token), number);
     if (rules.unlabelled)
       text += fmt::format(" (or {} for one not labelled yet)", *rules.unlabelled);
     else
@@ -66,16 +66,16 @@ std::string read_value(std::string_view token, std::string_view feature, line_ru
       return rules.missing_values
                  ? std::string()
                  : fmt::format("value {} of feature {} is missing, expected a finite number",
-                               datasets::quoted(token), feature);
+                               rulerank::quoted(token), feature);
     case number_kind::finite:
       return std::abs(value) <= rules.largest
                  ? std::string()
                  : fmt::format("value {} of feature {} is too large, expected at most {}",
-                               datasets::quoted(token), feature, rules.largest);
+                               rulerank::quoted(token), feature, rules.largest);
     case number_kind::infinite:
     case number_kind::too_large:
       return fmt::format(
-          "value {} of feature {} is {}, expected a finite number", datasets::quoted(token),
+          "value {} of feature {} is {}, expected a finite number", rulerank::quoted(token),
           feature,
           token.find_first_of("0123456789") == token.npos ? "infinite" : "too large for a double");
     case number_kind::malformed:
@@ -83,7 +83,7 @@ std::string read_value(std::string_view token, std::string_view feature, line_ru
   }
   return fmt::format(
       "value {} of feature {} is not a number, expected one such as 0.5, nan or NULL",
-      datasets::quoted(token), feature);
+      rulerank::quoted(token), feature);
 }
 
 std::string read_feature_number(std::string_view digits, line_rules const& rules,
@@ -92,7 +92,7 @@ std::string read_feature_number(std::string_view digits, line_rules const& rules
   for (char const c : digits) {
     number = number * 10 + static_cast<std::uint64_t>(c - '0');
     if (number > max_feature)
-      return fmt::format("feature {} is too large, expected at most {}", datasets::quoted(digits),
+      return fmt::format("feature {} is too large, expected at most {}", rulerank::quoted(digits),
                          max_feature);
   }
   if (number == 0 && !rules.zero_based)

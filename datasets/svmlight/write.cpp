@@ -25,7 +25,7 @@ namespace {
                               std::string_view found) {
   throw error(place_of(data, d),
               fmt::format("{} {}, expected one that a line in SVMlight's form can hold", what,
-                          datasets::quoted(found)));
+                          rulerank::quoted(found)));
 }
 
 void append_line(dataset const& data, std::string_view qid, std::size_t d, std::string& line) {

@@ -1,7 +1,7 @@
 #include "core/error.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "datasets/vectors.hpp"
-#include "datasets/vectors/first_bad.hpp"
+#include "datasets/vectors/first_fault.hpp"
 #include "datasets/vectors/memory.hpp"
 
 #include <algorithm>
@@ -107,7 +107,7 @@ vectors converted_to(context const& ctx, vectors const& values, rounding how) {
   auto const kept = aligned_bytes(n * sizeof(To));
   auto* const to = reinterpret_cast<To*>(kept.get());
   std::size_t const bad = values.visit([&](auto from) {
-    return first_bad(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end) {
+    return first_fault(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         if (!convert_value(as_double(from[i]), how, to[i])) return i;
       return end;
@@ -128,13 +128,14 @@ float16::float16(double value) : bits(rounded_bits<10, -14>(value)) {}
 bfloat16::bfloat16(double value) : bits(rounded_bits<7, -126>(value)) {}
 
 void expect_finite(context const& ctx, vectors const& values) {
+  if (values.finite_) return;
   std::size_t const n = values.size() * values.dimensions();
   std::size_t const bad = values.visit([&](auto all) {
     using value_type = typename decltype(all)::value_type;
     if constexpr (std::is_integral_v<value_type>) {
       return n;
     } else {
-      return first_bad(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end) {
+      return first_fault(ctx, n, values_at_once, [&](std::size_t begin, std::size_t end) {
         bool good = true;
         for (std::size_t i = begin; i < end; ++i) good &= is_finite(all[i]);
         if (good) return end;

@@ -1,7 +1,7 @@
 #include "datasets/vectors/layout.hpp"
 
 #include "core/error.hpp"
-#include "datasets/vectors/first_bad.hpp"
+#include "datasets/vectors/first_fault.hpp"
 
 #include <bit>
 #include <cstring>
@@ -103,7 +103,7 @@ vectors_layout vecs_layout(context const& ctx, std::string_view bytes, number_fo
     return little_endian(bytes, row * stride) != static_cast<std::uint32_t>(dimensions);
   };
   std::size_t const row =
-      first_bad(ctx, lengths, rows_at_once, [&](std::size_t begin, std::size_t end) {
+      first_fault(ctx, lengths, rows_at_once, [&](std::size_t begin, std::size_t end) {
         while (begin < end && !another(begin)) ++begin;
         return begin;
       });

@@ -45,7 +45,7 @@ class header_parser {
     throw error(
         {name_, 0, 0},
         fmt::format("found {} at byte {} of the header, expected {}",
-                    at_ < header_.size() ? datasets::quoted(header_.substr(at_)) : "the end", at_,
+                    at_ < header_.size() ? rulerank::quoted(header_.substr(at_)) : "the end", at_,
                     expected));
   }
 
@@ -155,7 +155,7 @@ npy_frame read_frame(std::string_view bytes, std::string const& name) {
     fail_file(name,
               fmt::format("found {}, expected a .npy file, which begins with \"\\x93NUMPY\"",
                           bytes.empty() ? "no bytes"
-                                        : datasets::quoted(bytes.substr(0, npy_magic.size()))));
+                                        : rulerank::quoted(bytes.substr(0, npy_magic.size()))));
   auto const byte = [&](std::size_t i) {
     return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
   };
@@ -182,7 +182,7 @@ constexpr std::string_view types = "<f2, <f4, <f8, |i1, |u1 or <i4";
 number_form parse_descr(std::string const& descr, std::string const& name) {
   auto const refuse = [&](std::string_view found) {
     fail_file(name,
-              fmt::format("found {} ({}), expected {}", found, datasets::quoted(descr), types));
+              fmt::format("found {} ({}), expected {}", found, rulerank::quoted(descr), types));
   };
   std::string_view word = descr;
   char const order = word.empty() ? ' ' : word.front();

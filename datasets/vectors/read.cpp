@@ -1,8 +1,8 @@
 #include "core/error.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
-#include "datasets/vectors/first_bad.hpp"
+#include "datasets/vectors/first_fault.hpp"
 #include "datasets/vectors/layout.hpp"
 #include "datasets/vectors/memory.hpp"
 
@@ -84,6 +84,11 @@ class vectors_reader {
     return read;
   }
   static void number(vectors& rows, std::size_t first) { rows.first_row_ = first; }
+  /// Throws as `expect_finite`, which then knows of them and of their parts.
+  static void check_finite(context const& ctx, vectors& rows) {
+    expect_finite(ctx, rows);
+    rows.finite_ = true;
+  }
 };
 
 vectors vectors_in(std::shared_ptr<text_source const> const& text, std::size_t begin, element type,
@@ -135,7 +140,7 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
     read = vectors_in(file.text, layout.begin, *type, layout.rows, layout.dimensions, file.name);
   }
   vectors_reader::number(read, part.first);
-  expect_finite(ctx, read);
+  vectors_reader::check_finite(ctx, read);
   expect_unchanged(*file.text, file.name);
   return part;
 }

@@ -1,6 +1,7 @@
 #include "datasets/vectors.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -228,11 +229,9 @@ TEST(finite_values, are_expected_by_row_and_column) {
   EXPECT_EQ(fault_of({std::vector<float>{std::numeric_limits<float>::max(),
                                          std::numeric_limits<float>::denorm_min()},
                       2, "v"}),
-            "no complaint");
-  EXPECT_EQ(fault_of({std::vector<float16>{float16(65504), float16(-65504)}, 2, "v"}),
-            "no complaint");
-  EXPECT_EQ(fault_of({std::vector<bfloat16>{bfloat16(3e38), bfloat16(-3e38)}, 2, "v"}),
-            "no complaint");
+            "OK");
+  EXPECT_EQ(fault_of({std::vector<float16>{float16(65504), float16(-65504)}, 2, "v"}), "OK");
+  EXPECT_EQ(fault_of({std::vector<bfloat16>{bfloat16(3e38), bfloat16(-3e38)}, 2, "v"}), "OK");
   for (element const type : {element::int8, element::uint8, element::int32})
     expect_finite(context{}, random_vectors(type, 3, 3, 1));
 }
@@ -284,15 +283,15 @@ TEST(conversions, keep_each_value_or_say_which_they_cannot) {
               begin + "128 in row 1, column 1 (both from 1), expected a value of type i8");
     EXPECT_EQ(one(-1, element::uint8, how),
               begin + "-1 in row 1, column 1 (both from 1), expected a value of type u8");
-    EXPECT_EQ(one(-128, element::int8, how), "no complaint");
-    EXPECT_EQ(one(255, element::uint8, how), "no complaint");
-    EXPECT_EQ(one(-2147483648.0, element::int32, how), "no complaint");
-    EXPECT_NE(one(2147483648.0, element::int32, how), "no complaint");
-    EXPECT_NE(one(not_a_number, element::float16, how), "no complaint");
-    EXPECT_NE(one(1e39, element::float32, how), "no complaint");
-    EXPECT_NE(one(65520, element::float16, how), "no complaint");
+    EXPECT_EQ(one(-128, element::int8, how), "OK");
+    EXPECT_EQ(one(255, element::uint8, how), "OK");
+    EXPECT_EQ(one(-2147483648.0, element::int32, how), "OK");
+    EXPECT_NE(one(2147483648.0, element::int32, how), "OK");
+    EXPECT_NE(one(not_a_number, element::float16, how), "OK");
+    EXPECT_NE(one(1e39, element::float32, how), "OK");
+    EXPECT_NE(one(65520, element::float16, how), "OK");
   }
-  EXPECT_EQ(one(65519, element::float16, rounding::nearest), "no complaint");
+  EXPECT_EQ(one(65519, element::float16, rounding::nearest), "OK");
   EXPECT_EQ(one(1e39, element::bfloat16, rounding::nearest),
             begin +
                 "1e+39 in row 1, column 1 (both from 1), expected a value within the range of "
@@ -407,7 +406,7 @@ TEST_F(vector_files, cut_anywhere_or_too_long_are_errors) {
       if (parts && size == golden.bytes.size() / 2)
         EXPECT_EQ(read(golden.name, bytes).size(), 1);
       else
-        EXPECT_NE(complaint(golden.name, bytes), "no complaint") << golden.name << ' ' << size;
+        EXPECT_NE(complaint(golden.name, bytes), "OK") << golden.name << ' ' << size;
     }
   }
 }
@@ -759,7 +758,7 @@ TEST_F(vector_files, of_one_integer_a_row_are_classes) {
                             array("<i8", "(1,)", bytes_of_values<std::int64_t>({-2147483649LL}))),
             ":1:1: found -2147483649 in row 1 (from 1)" + range);
   EXPECT_NE(class_complaint("l.npy", array("<u8", "(1,)", "\xff\xff\xff\xff\xff\xff\xff\xff")),
-            "no complaint");
+            "OK");
   EXPECT_EQ(class_complaint("l.npy", array("<f4", "(1,)", u32(0))),
             ": found values of type <f4, expected integers");
   EXPECT_EQ(class_complaint("l.ivecs", u32(2) + u32(0) + u32(0)),

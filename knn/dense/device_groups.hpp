@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 
 #include <algorithm>
 #include <cstddef>

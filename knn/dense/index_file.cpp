@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/memory.hpp"
 
@@ -22,14 +22,13 @@ namespace {
 constexpr std::size_t section_of_rows = 0;
 constexpr std::size_t section_of_ids = 1;
 constexpr std::array<std::string_view, 2> sections{"rows", "ids"};
-constexpr datasets::section_kind kind{"rulerank dense index", 1, "rulerank search dense --index",
-                                      sections};
+constexpr section_kind kind{"rulerank dense index", 1, "rulerank search dense --index", sections};
 constexpr std::size_t row_bytes_at_once = 1 << 20;
 
 datasets::element element_from(std::string_view name) {
   for (auto const& one : datasets::elements())
     if (one.name == name) return one.which;
-  throw usage_error(fmt::format("found values of type {}", datasets::quoted(name)));
+  throw usage_error(fmt::format("found values of type {}", rulerank::quoted(name)));
 }
 
 }  // namespace
@@ -55,24 +54,24 @@ void write_dense_index(context const& ctx, std::string const& path, dense_rows c
     });
     rows.first().expect_unchanged();
   };
-  datasets::write_section_file(ctx, kind, path, bytes, what, fill);
+  write_section_file(ctx, kind, path, bytes, what, fill);
 }
 
 dense_index_content read_dense_index(context const& ctx, std::string const& path) {
   auto const text = datasets::open_text(ctx, path);
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
-  auto const read = datasets::check_section_file(
-      without_processes(ctx), kind,
-      {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+  auto const read =
+      check_section_file(without_processes(ctx), kind,
+                         {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
   dense_index_content content;
   // The checksums say that these are the bytes that were written; this, that they fit together.
   try {
     content.metric = dense_similarity_from(read.header.at("metric").get<std::string>());
     auto const type = element_from(read.header.at("type").get<std::string>());
-    std::size_t const rows = datasets::count_at(read.header, "rows");
-    std::size_t const dimensions = datasets::count_at(read.header, "dimensions");
+    std::size_t const rows = count_at(read.header, "rows");
+    std::size_t const dimensions = count_at(read.header, "dimensions");
     if (!is_searchable(type))
       fail(fmt::format("found rows of type {}, expected {}", datasets::name_of(type),
                        searchable_types));

@@ -11,7 +11,7 @@
 
 namespace rulerank::knn {
 
-/// What the file of a dense index holds (datasets/section_file.hpp): rows as they are in memory,
+/// What the file of a dense index holds (core/section_file.hpp): rows as they are in memory,
 /// labels of them, and what makes them near.
 struct dense_index_content {
   datasets::vectors rows;         ///< in the file's mapping, not yet known to be finite

@@ -1,8 +1,9 @@
 #include "knn/dense/index_file.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
+#include "core/section_file.hpp"
 #include "core/testing.hpp"
-#include "datasets/section_file.hpp"
 #include "datasets/text_source.hpp"
 
 #include <array>
@@ -22,6 +23,7 @@ namespace {
 
 using datasets::element;
 using datasets::vectors;
+using rulerank::testing_tools::message_of;
 using rulerank::testing_tools::temporary_folder;
 
 std::vector<float> small_integers(std::size_t count) {
@@ -40,14 +42,9 @@ std::string written(temporary_folder const& folder, std::string const& name,
   return folder / name;
 }
 
-/// What makes an error's text, or nothing.
+/// What the error says that opening the index makes, or "OK".
 std::string told_by(std::string const& path) {
-  try {
-    dense_index::open({}, path);
-  } catch (error const& e) {
-    return e.what();
-  }
-  return "";
+  return message_of([&] { dense_index::open({}, path); });
 }
 
 void expect_same(dense_index const& one, dense_index const& other, vectors const& queries) {
@@ -116,32 +113,32 @@ TEST(dense_index_file, any_byte_that_is_changed_or_cut_off_is_told) {
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bytes = good;
     bytes[at] = static_cast<char>(bytes[at] ^ 4);
-    EXPECT_NE(told_by(written(folder, "other", bytes)), "") << at;
+    EXPECT_NE(told_by(written(folder, "other", bytes)), "OK") << at;
   }
   for (std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64},
                            good.size() / 2, good.size() - 1})
-    EXPECT_NE(told_by(written(folder, "other", good.substr(0, size))), "") << size;
-  EXPECT_NE(told_by(written(folder, "other", good + ' ')), "");
+    EXPECT_NE(told_by(written(folder, "other", good.substr(0, size))), "OK") << size;
+  EXPECT_NE(told_by(written(folder, "other", good + ' ')), "OK");
 }
 
 /// The file of an index with right checksums around what `change` makes of it.
 std::string forged(std::string const& good,
                    std::function<void(std::span<float>, nlohmann::ordered_json&)> const& change) {
   static constexpr std::array<std::string_view, 2> names{"rows", "ids"};
-  static constexpr datasets::section_kind kind{"rulerank dense index", 1, "a test", names};
+  static constexpr section_kind kind{"rulerank dense index", 1, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
-  auto const read = datasets::check_section_file({}, kind, all, "good");
+  auto const read = check_section_file({}, kind, all, "good");
   std::array<std::size_t, 2> const sizes{read.sections[0].size(), read.sections[1].size()};
-  datasets::section_layout const layout(sizes);
+  section_layout const layout(sizes);
   nlohmann::ordered_json what = nlohmann::ordered_json::object();
   for (auto const& [key, one] : read.header.items())
     if (key != "sections") what[key] = one;
   auto const rows = layout.of(all, 0);
   change({reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float)}, what);
-  std::string header = datasets::section_header({}, kind, layout, all, what);
+  std::string header = section_header({}, kind, layout, all, what);
   header.resize(bytes.size() - layout.end(), ' ');
-  datasets::finish_section_file(all, layout, header);
+  finish_section_file(all, layout, header);
   return bytes;
 }
 
@@ -150,7 +147,7 @@ TEST(dense_index_file, headers_and_values_that_cannot_be_are_told) {
   dense_index({}, vectors(small_integers(6 * 3), 3), {}, {1, 2, 3, 4, 5, 6})
       .save({}, folder / "index");
   std::string const good = bytes_of(folder / "index");
-  EXPECT_EQ(told_by(written(folder, "same", forged(good, [](auto, auto&) {}))), "");
+  EXPECT_EQ(told_by(written(folder, "same", forged(good, [](auto, auto&) {}))), "OK");
   std::uint64_t const huge = std::uint64_t{1} << 62;
   for (auto const& [key, value] : std::vector<std::pair<std::string, nlohmann::ordered_json>>{
            {"metric", "cos"},
@@ -172,7 +169,7 @@ TEST(dense_index_file, headers_and_values_that_cannot_be_are_told) {
                   folder, "other",
                   forged(good, [&, &key = key, &value = value](
                                    auto, nlohmann::ordered_json& what) { what[key] = value; }))),
-              "")
+              "OK")
         << key << value;
   for (float const value :
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
@@ -211,7 +208,7 @@ TEST(dense_index_file, types_and_sizes_that_no_search_takes_are_bad_input) {
 
 TEST(dense_index_file, what_is_no_index_or_cannot_be_written_is_told) {
   temporary_folder const folder;
-  EXPECT_NE(told_by(folder / "absent"), "");
+  EXPECT_NE(told_by(folder / "absent"), "OK");
   EXPECT_NE(told_by(written(folder, "text", "1 qid:1 1:0.5\n")).find("no index of rulerank"),
             std::string::npos);
   EXPECT_THROW(dense_index({}, vectors(), {}).save({}, folder / "absent/index"), output_error);

@@ -1,7 +1,7 @@
 #include "knn/dense/row_files.hpp"
 
 #include "core/error.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/text_source.hpp"
 
@@ -47,11 +47,11 @@ std::size_t row_of(std::string_view line, source_position at, std::size_t rows) 
   at.column = fields[0].column;
   if (wrong != std::errc() || last != end || row >= rows)
     throw error(at, fmt::format("found {}, expected the number of a row below {}",
-                                datasets::quoted(found), rows));
+                                rulerank::quoted(found), rows));
   at.column = fields.size() > 1 ? fields[1].column : 0;
   if (fields.size() > 1)
     throw error(
-        at, fmt::format("found {}, expected one number a line", datasets::quoted(fields[1].text)));
+        at, fmt::format("found {}, expected one number a line", rulerank::quoted(fields[1].text)));
   return row;
 }
 
@@ -66,7 +66,8 @@ datasets::vectors_part read_search_rows(context const& ctx, std::string const& p
                                         std::size_t part, std::size_t parts,
                                         datasets::vectors_format format) {
   auto read = datasets::read_vectors_part(
-      ctx, path, [&](std::size_t rows) { return rulerank::share_of(rows, parts, part); }, {.format = format});
+      ctx, path, [&](std::size_t rows) { return rulerank::share_of(rows, parts, part); },
+      {.format = format});
   read.rows = searchable(ctx, read.rows);
   return read;
 }
@@ -96,7 +97,7 @@ std::vector<std::int64_t> row_ids::numbers(std::string const& path) const {
                   fmt::format("found the id {}, expected a whole number of 64 bits, as an index "
                               "keeps it; an index of rows with other ids is made without --ids "
                               "and searched with them",
-                              datasets::quoted(id)));
+                              rulerank::quoted(id)));
   }
   return numbers;
 }
@@ -129,7 +130,7 @@ std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& pa
       line_of.begin(), line_of.end(),
       [](auto const& one, auto const& other) { return one.second < other.second; });
   throw error({datasets::display_name(path), first->second, 1},
-              fmt::format("found {}, expected the id of a row", datasets::quoted(first->first)));
+              fmt::format("found {}, expected the id of a row", rulerank::quoted(first->first)));
 }
 
 std::vector<std::int32_t> read_labels(context const& ctx, std::string const& path,

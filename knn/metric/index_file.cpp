@@ -1,6 +1,6 @@
 #include "core/error.hpp"
 #include "core/process_group.hpp"
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/memory.hpp"
 #include "knn/metric/index_state.hpp"
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-// The file of an index and its objects (datasets/section_file.hpp).
+// The file of an index and its objects (core/section_file.hpp).
 namespace rulerank::knn {
 
 namespace {
@@ -19,13 +19,13 @@ namespace {
 enum place : std::size_t { of_objects, of_begins, of_numbers, of_distances, places };
 constexpr std::array<std::string_view, places> metric_sections{"objects", "begins", "numbers",
                                                                "distances"};
-constexpr datasets::section_kind kind_of(std::size_t version) {
+constexpr section_kind kind_of(std::size_t version) {
   return {"rulerank metric index", version, "rulerank search metric --index", metric_sections};
 }
-constexpr datasets::section_kind metric_kind = kind_of(3);
+constexpr section_kind metric_kind = kind_of(3);
 /// Before it, mvpt had no distances between all of its points; other types were written alike.
 constexpr std::size_t version_before = 2;
-constexpr std::array<datasets::section_kind, 2> metric_kinds{metric_kind, kind_of(version_before)};
+constexpr std::array<section_kind, 2> metric_kinds{metric_kind, kind_of(version_before)};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 
 /// Of words, where each begins, and the end of the last.
@@ -47,17 +47,17 @@ void write_sections(context const& ctx, std::string const& path, section_bytes c
                     nlohmann::ordered_json const& what) {
   std::array<std::size_t, places> bytes{};
   for (std::size_t s = 0; s < places; ++s) bytes[s] = from[s].size();
-  datasets::write_section_file(ctx, metric_kind, path, bytes, what,
-                               [&](std::size_t s, std::span<std::byte> to) {
-                                 if (!to.empty()) std::memcpy(to.data(), from[s].data(), to.size());
-                               });
+  write_section_file(ctx, metric_kind, path, bytes, what,
+                     [&](std::size_t s, std::span<std::byte> to) {
+                       if (!to.empty()) std::memcpy(to.data(), from[s].data(), to.size());
+                     });
 }
 
 std::shared_ptr<vector_space const> read_vectors_in(
     context const& ctx, std::shared_ptr<datasets::text_source const> const& text,
     nlohmann::json const& header, std::span<std::byte const> section, std::string const& name) {
-  std::size_t const objects = datasets::count_at(header, "objects");
-  std::size_t const dimensions = datasets::count_at(header, "dimensions");
+  std::size_t const objects = count_at(header, "objects");
+  std::size_t const dimensions = count_at(header, "dimensions");
   std::size_t const values = section.size() / sizeof(float);
   bool const fit = objects == 0
                        ? section.empty()
@@ -78,7 +78,7 @@ std::shared_ptr<vector_space const> read_vectors_in(
 std::shared_ptr<word_space const> read_words_in(nlohmann::json const& header,
                                                 std::span<std::byte const> section,
                                                 std::vector<std::uint64_t> const& begins) {
-  if (begins.size() != datasets::count_at(header, "objects") + 1 || begins.front() != 0 ||
+  if (begins.size() != count_at(header, "objects") + 1 || begins.front() != 0 ||
       begins.back() != section.size())
     throw usage_error("its words do not fit together");
   std::vector<std::string> words;
@@ -132,9 +132,9 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
   auto const text = datasets::open_text(ctx, path);
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
-  auto const read = datasets::check_section_file(
-      without_processes(ctx), metric_kinds,
-      {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+  auto const read =
+      check_section_file(without_processes(ctx), metric_kinds,
+                         {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
   auto const fail = [&](std::string_view what) -> error { return {{name, 1, 1}, what}; };
   // The checksums say that these are the bytes that were written; this, that they fit together.
   try {
@@ -151,7 +151,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     if (space->size() >= no_neighbour) throw usage_error("it has too many objects");
     metric_index_options options;
     options.type = metric_index_type_from(read.header.at("type").get<std::string>());
-    options.bucket = datasets::count_at(read.header, "bucket");
+    options.bucket = count_at(read.header, "bucket");
     // Files that were written before have none.
     options.alpha = read.header.value("alpha", options.alpha);
     if (!(options.alpha > 0 && options.alpha <= 1))
@@ -159,7 +159,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     auto const* const entry = find_engine(metric_index_types(), options.type);
     if (entry == nullptr) throw usage_error("found index type 'auto'");
     if (options.type == metric_index_type::mvpt &&
-        datasets::count_at(read.header, "version") == version_before)
+        count_at(read.header, "version") == version_before)
       throw usage_error(
           fmt::format("found type mvpt of version {}, expected version {}: make it "
                       "again from its objects",

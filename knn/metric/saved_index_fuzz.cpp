@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/search.hpp"
 
@@ -64,7 +64,7 @@ class index_parts {
 
   /// A file with these sections, as far as they are given.
   std::string with_sections(std::string_view given) const {
-    datasets::section_layout const layout(sizes_);
+    section_layout const layout(sizes_);
     std::string file(layout.end(), '\0');
     std::string_view of_good = sections;
     for (std::size_t s = 0; s < sizes_.size(); ++s) {
@@ -77,14 +77,13 @@ class index_parts {
   }
   std::string header_of(std::string& file) const {
     std::vector<std::string_view> const names(names_.begin(), names_.end());
-    datasets::section_kind const kind{format_, version_, "a fuzz target", names};
-    return datasets::section_header(one_thread(), kind, datasets::section_layout(sizes_),
-                                    bytes_of(file), header_);
+    section_kind const kind{format_, version_, "a fuzz target", names};
+    return section_header(one_thread(), kind, section_layout(sizes_), bytes_of(file), header_);
   }
   std::string finished(std::string file, std::string_view header) const {
-    datasets::section_layout const layout(sizes_);
+    section_layout const layout(sizes_);
     file.resize(layout.end() + header.size());
-    datasets::finish_section_file(bytes_of(file), layout, header);
+    finish_section_file(bytes_of(file), layout, header);
     return file;
   }
 

@@ -1,6 +1,7 @@
 #include "knn/metric/search.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "knn/dense/search.hpp"
@@ -23,6 +24,7 @@
 namespace rulerank::knn::metric_search_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
 using namespace testing_tools;
 using datasets::vectors;
 
@@ -469,13 +471,8 @@ TEST(metric_search, more_neighbours_than_memory_holds) {
   for (metric_index_type const type : listed_types()) {
     metric_index const index({}, space, {type});
     auto const asked = space->queries({}, drawn_vectors(3, 2, 2));
-    try {
-      index.search({}, *asked, too_many);
-      FAIL() << "found so many neighbours";
-    } catch (usage_error const& e) {
-      EXPECT_EQ(std::string(e.what()),
-                fmt::format("found k of {}: memory does not hold so many neighbours", too_many));
-    }
+    EXPECT_EQ(message_of<usage_error>([&] { index.search({}, *asked, too_many); }),
+              fmt::format("found k of {}: memory does not hold so many neighbours", too_many));
     // Of no query there are none to hold.
     EXPECT_EQ(
         index.search({}, *space->queries({}, vectors(std::vector<float>{}, 2)), too_many).id.size(),

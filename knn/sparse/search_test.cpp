@@ -1,6 +1,7 @@
 #include "knn/sparse/search.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "knn/sparse/engine.hpp"
 #include "knn/sparse/search_reference.hpp"
@@ -19,6 +20,8 @@
 
 namespace rulerank::knn::sparse_search_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
 
 constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU
 
@@ -624,13 +627,8 @@ TEST(weighting, smart_names) {
   EXPECT_EQ(smart_name_of(default_weighting(), similarity::cosine), default_smart_weighting);
   EXPECT_THROW(smart_name_of({.how = weighting::bm25}, similarity::inner_product), usage_error);
   EXPECT_THROW(smart_name_of({}, similarity::l2), usage_error);
-  auto const said = [](std::string_view name) -> std::string {
-    try {
-      smart_weighting_from(name);
-    } catch (usage_error const& e) {
-      return e.what();
-    }
-    return "nothing";
+  auto const said = [](std::string_view name) {
+    return message_of<usage_error>([&] { smart_weighting_from(name); });
   };
   EXPECT_EQ(
       said("atc.lnc"),

@@ -1,10 +1,11 @@
 #include "knn/text/analyzer.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/text/analyzer_reference.hpp"
 #include "knn/text/ascii_words.hpp"
 #include "knn/text/stop_words.hpp"
@@ -18,6 +19,7 @@
 namespace rulerank::knn::analyzer_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
 using terms = std::vector<std::string>;
 
 terms analyzed(analyzer& a, std::string_view text) {
@@ -39,12 +41,7 @@ analyzer_options const words{.stop_words = "none", .stemmer = "none"};
 
 template <class Fault>
 std::string complaint(analyzer_options const& options) {
-  try {
-    analyzer const a(options);
-  } catch (Fault const& fault) {
-    return fault.what();
-  }
-  return "no complaint";
+  return message_of<Fault>([&] { analyzer const a(options); });
 }
 
 // sentences

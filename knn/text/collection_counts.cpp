@@ -2,10 +2,10 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
-#include "core/share.hpp"
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "knn/text/text_index.hpp"
 
 #include <algorithm>

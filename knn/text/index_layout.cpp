@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(section::count)>
     "label_of",   "document_frequency", "row_begin",   "row_term", "row_weight",  "norms",
     "list_begin", "list_document",      "list_weight", "words",    "word_begin",  "word_documents"};
 
-constexpr datasets::section_kind kind_of_version(std::size_t version, std::size_t sections) {
+constexpr section_kind kind_of_version(std::size_t version, std::size_t sections) {
   return {"rulerank text index", version, "rulerank search text --index",
           std::span(names).first(sections)};
 }
@@ -21,7 +21,7 @@ constexpr std::array kinds{
     kind_of_version(2, static_cast<std::size_t>(section::words)), kind_of_version(3, names.size()),
     kind_of_version(4, static_cast<std::size_t>(section::words)), kind_of_version(5, names.size())};
 
-datasets::section_kind const& kind_of(index_layout const& layout) {
+section_kind const& kind_of(index_layout const& layout) {
   return kinds[(layout.is_part() ? 2 : 0) + (layout.has_dictionary() ? 1 : 0)];
 }
 
@@ -55,16 +55,16 @@ index_layout::sizes sizes_of(index_counts const& of) {
 
 std::string index_header(context const& ctx, index_layout const& layout,
                          std::span<std::byte> sections, nlohmann::ordered_json const& what) {
-  return datasets::section_header(ctx, kind_of(layout), layout.sections(), sections, what);
+  return section_header(ctx, kind_of(layout), layout.sections(), sections, what);
 }
 
 void finish_index(std::span<std::byte> file, index_layout const& layout, std::string_view header) {
-  datasets::finish_section_file(file, layout.sections(), header);
+  finish_section_file(file, layout.sections(), header);
 }
 
 read_index check_index(context const& ctx, std::span<std::byte const> file,
                        std::string const& name) {
-  read_index read{datasets::check_section_file(ctx, kinds, file, name)};
+  read_index read{check_section_file(ctx, kinds, file, name)};
   bool const of_parts = read.header.at("version").get<std::size_t>() >= kinds[2].version;
   if (of_parts != read.is_part())
     throw error({name, 1, 1}, "the header of this index is not right: its version is another's");

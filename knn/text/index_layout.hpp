@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-// The sections of a text index's file (datasets/section_file.hpp).
+// The sections of a text index's file (core/section_file.hpp).
 namespace rulerank::knn {
 
 enum class section : std::size_t {
@@ -58,7 +58,7 @@ class index_layout {
       : sections_(bytes), dictionary_(dictionary), part_(part) {}
   bool is_part() const noexcept { return part_; }
   bool has_dictionary() const noexcept { return dictionary_; }
-  datasets::section_layout const& sections() const noexcept { return sections_; }
+  section_layout const& sections() const noexcept { return sections_; }
   /// Where the last section ends, rounded up: the header begins there.
   std::size_t end() const noexcept { return sections_.end(); }
   std::span<std::byte> of(std::span<std::byte> file, section s) const {
@@ -71,7 +71,7 @@ class index_layout {
   }
 
  private:
-  datasets::section_layout sections_;
+  section_layout sections_;
   bool dictionary_;
   bool part_;
 };
@@ -86,7 +86,7 @@ std::string index_header(context const& ctx, index_layout const& layout,
 void finish_index(std::span<std::byte> file, index_layout const& layout, std::string_view header);
 
 /// A file that was read: its header and its sections.
-struct read_index : datasets::read_sections {
+struct read_index : read_sections {
   bool has_dictionary() const noexcept {
     return sections.size() > static_cast<std::size_t>(section::words);
   }

@@ -1,8 +1,8 @@
 #include "knn/text/index_options.hpp"
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
-#include "datasets/section_file.hpp"
+#include "core/json_text.hpp"
+#include "core/section_file.hpp"
 #include "knn/text/stop_words.hpp"
 
 #include <string>
@@ -100,12 +100,12 @@ text_index_options options_from(nlohmann::json const& json) {
   options.analyzer.fold = words.at("fold").get<bool>();
   options.analyzer.stop_words = words.at("stop_words").get<std::string>();
   options.analyzer.stemmer = words.at("stemmer").get<std::string>();
-  options.analyzer.min_length = datasets::count_at(words, "min_length");
-  options.analyzer.max_length = datasets::count_at(words, "max_length");
+  options.analyzer.min_length = count_at(words, "min_length");
+  options.analyzer.max_length = count_at(words, "max_length");
   options.analyzer.keep_numbers = words.at("keep_numbers").get<bool>();
   options.weighting = weighting_options_from(json.at("weighting"));
   options.metric = metric_from(json.at("metric").get<std::string>());
-  options.min_documents = datasets::count_at(json, "min_documents");
+  options.min_documents = count_at(json, "min_documents");
   options.max_share = json.at("max_share").get<double>();
   if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
   options.dictionary = json.contains("words");

@@ -2,7 +2,7 @@
 // Words of queries that a collection has not, and the nearest ones that it has.
 
 #include "core/context.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/text/text_index.hpp"
 

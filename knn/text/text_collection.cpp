@@ -93,7 +93,7 @@ sparse_matrix text_collection::weights_of(context const& ctx, share queries) con
         throw error(
             {datasets::display_name(queries_name_), 0, 0},
             fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
-                        datasets::quoted(some[q].id), weight, largest_weight));
+                        rulerank::quoted(some[q].id), weight, largest_weight));
   return matrix;
 }
 

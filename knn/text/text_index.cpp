@@ -194,9 +194,8 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   std::size_t const documents = parts.documents.size(), terms = index.terms_.size();
   try {
     index.options_ = options_from(read.header);
-    index.statistics_.documents =
-        datasets::count_at(read.header, part ? "of_documents" : "documents");
-    if (part) index.first_document_ = datasets::count_at(read.header, "first");
+    index.statistics_.documents = count_at(read.header, part ? "of_documents" : "documents");
+    if (part) index.first_document_ = count_at(read.header, "first");
     std::size_t const before = index.first_document_;
     index.statistics_.mean_length = read.header.at("mean_length").get<double>();
     index.statistics_.document_frequency.assign(frequencies.begin(), frequencies.end());
@@ -207,9 +206,9 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
                                           index.statistics_.documents < no_neighbour
                                     : index.statistics_.documents == documents;
     bool const fits = documents_fit && frequencies.size() == terms &&
-                      datasets::count_at(read.header, "documents") == documents &&
-                      datasets::count_at(read.header, "terms") == terms &&
-                      datasets::count_at(read.header, "postings") == parts.documents.term.size() &&
+                      count_at(read.header, "documents") == documents &&
+                      count_at(read.header, "terms") == terms &&
+                      count_at(read.header, "postings") == parts.documents.term.size() &&
                       index.statistics_.mean_length >= 0 &&
                       std::isfinite(index.statistics_.mean_length) &&
                       ascends(index.terms_.begin, index.terms_.bytes.size()) &&

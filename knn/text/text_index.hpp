@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/similarity.hpp"
 #include "knn/sparse/sparse_index.hpp"
 #include "knn/sparse/weighting.hpp"
@@ -177,7 +177,7 @@ struct indexed_collection {
   /// The fields in the order in which they come, fields without a name left out, and the whole
   /// document last.
   std::vector<field_counts> fields;
-  /// [documents] `datasets::sum_of_text` of them (datasets/text_sums.hpp).
+  /// [documents] `datasets::sum_of_text` of them (datasets/text/text_sums.hpp).
   std::vector<std::uint32_t> sums;
 };
 

@@ -1,6 +1,7 @@
 #include "knn/text/text_index.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/testing.hpp"
 #include "knn/sparse/search.hpp"
@@ -28,6 +29,8 @@
 namespace rulerank::knn::text_index_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 using rulerank::testing_tools::temporary_folder;
 
 context on_threads(int threads) {
@@ -315,12 +318,7 @@ TEST(text_index, damage_is_told) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
     std::string const path = written(folder, "damaged", damaged);
-    try {
-      text_index::open({}, path);
-      ADD_FAILURE() << at;
-    } catch (error const& e) {
-      EXPECT_TRUE(std::string(e.what()).starts_with(path + ":1:1: ")) << e.what();
-    }
+    EXPECT_PRED2(says, message_of([&] { text_index::open({}, path); }), path + ":1:1: ...") << at;
   }
   for (std::size_t const size :
        {std::size_t{1}, std::size_t{40}, std::size_t{100}, bytes.size() - 1})
@@ -395,12 +393,8 @@ TEST(text_index, headers_that_cannot_be_are_told) {
       what[nlohmann::ordered_json::json_pointer(at)] = with;
     };
     written(folder, "other", forged(good, change));
-    try {
-      text_index::open({}, other);
-      ADD_FAILURE() << pointer << ' ' << value;
-    } catch (error const& e) {
-      EXPECT_TRUE(std::string(e.what()).starts_with(other + ":1:")) << e.what();
-    }
+    EXPECT_PRED2(says, message_of([&] { text_index::open({}, other); }), other + ":1:...")
+        << pointer << ' ' << value;
   }
 }
 
@@ -521,12 +515,7 @@ std::string on_a_full_disk(Work&& work) {
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit const none{1000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &none);
-  std::string said;
-  try {
-    work();
-  } catch (output_error const& e) {
-    said = e.what();
-  }
+  std::string said = message_of<output_error>(work);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   return said;

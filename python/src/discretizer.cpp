@@ -15,7 +15,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-#include <nlohmann/json.hpp>
 
 namespace rulerank::python {
 
@@ -85,11 +84,10 @@ void add_classes(nb::module_& to) {
                 std::make_shared<datasets::discretizer const>(datasets::read_discretizer(path))};
           },
           "path"_a)
-      .def("__getstate__", [](fitted_cuts const& of) { return datasets::to_json(*of.cuts).dump(); })
+      .def("__getstate__", [](fitted_cuts const& of) { return datasets::to_text(*of.cuts); })
       .def("__setstate__", [](fitted_cuts& self, std::string const& json) {
-        new (&self) fitted_cuts{
-            std::make_shared<datasets::discretizer const>(datasets::discretizer_from_json(
-                nlohmann::json::parse(json, nullptr, false), "the pickled cuts"))};
+        new (&self) fitted_cuts{std::make_shared<datasets::discretizer const>(
+            datasets::discretizer_from_text(json, "the pickled cuts"))};
       });
 
   nb::class_<item_table>(to, "Items", "Documents as items.")

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/output_file.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/search.hpp"

@@ -59,13 +59,13 @@ std::vector<appearance> read_appearances(context const& ctx, std::string const& 
     auto const which = appearance_from(line.substr(at));
     if (!which)
       fail(at, fmt::format("found {}, expected antecedent, consequent, both or neither",
-                           datasets::quoted(line.substr(at))));
+                           rulerank::quoted(line.substr(at))));
     std::string_view const item_name = trimmed(line.substr(0, at));
     if (first) {
       if (!item_name.empty())
         fail(0, fmt::format("found item {}, expected a line that says where all other items may "
                             "stand",
-                            datasets::quoted(item_name)));
+                            rulerank::quoted(item_name)));
       first = false;
       where.assign(names.size(), *which);
       continue;
@@ -73,10 +73,10 @@ std::vector<appearance> read_appearances(context const& ctx, std::string const& 
     auto const id = id_of.find(item_name);
     if (id == id_of.end())
       fail(0, fmt::format("found {}, expected an item of the transactions and where it may stand",
-                          datasets::quoted(item_name)));
+                          rulerank::quoted(item_name)));
     if (line_of[id->second] != 0)
       fail(0, fmt::format("found item {} again, expected each once (line {} has it already)",
-                          datasets::quoted(item_name), line_of[id->second]));
+                          rulerank::quoted(item_name), line_of[id->second]));
     line_of[id->second] = lines.number();
     where[id->second] = *which;
   }

@@ -2,8 +2,8 @@
 
 #include "core/append_format.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/named_values.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr named_values<mining_format, 3> formats{{{"borgelt", mining_format::bor
 
 /// A name as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_name(std::string const& name) {
-  return datasets::line_of(nlohmann::json(name));
+  return json_line_of(nlohmann::json(name));
 }
 
 /// As Borgelt's programs do: six significant digits.

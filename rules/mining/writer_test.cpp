@@ -1,6 +1,7 @@
 #include "rules/mining/writer.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "rules/mining/association_rules.hpp"
 
@@ -13,6 +14,9 @@
 
 namespace rulerank::rules::writer_test {
 namespace {
+
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
 
 std::vector<std::string> const names{"a", "green tea", "\xffq"};
 
@@ -83,12 +87,7 @@ class appearance_files : public ::testing::Test {
     return read_appearances({}, folder_ / "in", names);
   }
   std::string message_of(std::string_view bytes) const {
-    try {
-      read(bytes);
-    } catch (error const& e) {
-      return std::string(e.what()).substr((folder_ / "in").size());
-    }
-    return "";
+    return complaint_of(folder_ / "in", [&] { read(bytes); });
   }
   testing_tools::temporary_folder folder_;
 };
@@ -102,18 +101,19 @@ TEST_F(appearance_files, are_read) {
 }
 
 TEST_F(appearance_files, faults) {
-  EXPECT_EQ(message_of("\n"),
-            ":1:1: found nothing, expected a line that says where items may stand");
-  EXPECT_EQ(message_of("anywhere\n"),
-            ":1:1: found \"anywhere\", expected antecedent, consequent, both or neither");
-  EXPECT_EQ(message_of("a both\n"),
-            ":1:1: found item \"a\", expected a line that says where all other items may stand");
-  EXPECT_EQ(message_of("both\n  milk in\n"),
-            ":2:3: found \"milk\", expected an item of the transactions and where it may stand");
-  EXPECT_EQ(message_of("both\na in\na out\n"),
-            ":3:1: found item \"a\" again, expected each once (line 2 has it already)");
-  EXPECT_EQ(message_of("both\na sideways\n"),
-            ":2:3: found \"sideways\", expected antecedent, consequent, both or neither");
+  input_and_message const rows[] = {
+      {"\n", ":1:1: found nothing, expected a line that says where items may stand"},
+      {"anywhere\n", ":1:1: found \"anywhere\", expected antecedent, consequent, both or neither"},
+      {"a both\n",
+       ":1:1: found item \"a\", expected a line that says where all other items may stand"},
+      {"both\n  milk in\n",
+       ":2:3: found \"milk\", expected an item of the transactions and where it may stand"},
+      {"both\na in\na out\n",
+       ":3:1: found item \"a\" again, expected each once (line 2 has it already)"},
+      {"both\na sideways\n",
+       ":2:3: found \"sideways\", expected antecedent, consequent, both or neither"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return message_of(text); });
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "apps/shared/arguments/curve_arguments.hpp"
 
 #include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
+#include "experiment/report_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -132,7 +134,7 @@ experiment::curve_results learn_curves(session& owner, cross_validation_argument
   owner.note("libraries", done.libraries);
   if (writes)
     write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
-               datasets::text_of(owner.manifest()));
+               json_text_of(owner.manifest()));
   return done;
 }
 

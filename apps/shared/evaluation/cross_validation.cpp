@@ -4,8 +4,8 @@
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -219,7 +219,7 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
   note_results(owner, done);
   if (writes)
     write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
-               datasets::text_of(owner.manifest()));
+               json_text_of(owner.manifest()));
   return done;
 }
 

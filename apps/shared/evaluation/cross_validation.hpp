@@ -64,7 +64,7 @@ class judged_folds : public experiment::fold_source {
   std::map<std::string, std::string> checksums(std::size_t fold) const override {
     return folds_.checksums(fold);
   }
-  nlohmann::ordered_json reading() const override { return folds_.reading(); }
+  experiment::data_reading reading() const override { return folds_.reading(); }
   datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
                          experiment::message_fn const& warn) const override;
   std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,

@@ -1,8 +1,8 @@
 #include "apps/shared/evaluation/fold_summary.hpp"
 
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <filesystem>
 
@@ -39,7 +39,7 @@ void print_folds(session& owner, std::string const& out_dir,
                              {"train", part(fold.train)},
                              {"vali", part(fold.vali)},
                              {"test", part(fold.test)}});
-  write_file("-", datasets::text_of(json));
+  write_file("-", json_text_of(json));
 }
 
 }  // namespace rulerank::apps

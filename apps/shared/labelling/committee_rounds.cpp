@@ -21,7 +21,7 @@ class known_answers {
   known_answers(datasets::dataset const& train, labelled_sample const& found)
       : train_(train), found_(found) {
     refresh();
-    for (datasets::answer const& a : found.rows)
+    for (al::answer const& a : found.rows)
       if (!a.label && train.labels[a.document] == datasets::unlabelled) keep(a.document, {});
   }
 
@@ -29,9 +29,9 @@ class known_answers {
   void refresh() {
     answers_.clear();
     journalled_.clear();
-    for (datasets::answer const& a : found_.rows) answers_[a.document] = a.label;
+    for (al::answer const& a : found_.rows) answers_[a.document] = a.label;
     if (!found_.journal) return;
-    for (datasets::answer const& a : found_.journal->answers()) {
+    for (al::answer const& a : found_.journal->answers()) {
       journalled_.insert(a.document);
       answers_[a.document] = a.label;
     }
@@ -156,7 +156,7 @@ class committee_rounds {
   /// Asks the person about a document; false: they have ended it. The stage starts again where an
   /// answer is taken back that it has used.
   bool ask(learners::pick const& p, std::size_t left) {
-    std::optional<datasets::answer> last;
+    std::optional<al::answer> last;
     if (!found_.journal->answers().empty()) last = found_.journal->answers().back();
     al::reply const reply = (*found_.dialogue)(request_for(p, left), found_.answers);
     known_.refresh();

@@ -100,7 +100,7 @@ void show_features(std::vector<labelling::feature_view> const& features) {
 }  // namespace
 
 label_dialogue::label_dialogue(labelling::question_views const& views, std::int32_t max_label,
-                               datasets::answer_journal& journal, std::istream& in)
+                               al::answer_journal& journal, std::istream& in)
     : views_(views),
       max_label_(max_label),
       journal_(journal),

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "al/answers.hpp"
 #include "al/labelling.hpp"
-#include "datasets/answers.hpp"
 #include "labelling/question_view.hpp"
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class label_dialogue {
 
   /// What is referred to outlives it.
   label_dialogue(labelling::question_views const& views, std::int32_t max_label,
-                 datasets::answer_journal& journal, std::istream& in);
+                 al::answer_journal& journal, std::istream& in);
 
   /// A label, a document left out, an undo, or an end; the end of the input is one too. The first
   /// `kept` answers of the journal are not to be taken back.
@@ -40,7 +40,7 @@ class label_dialogue {
 
   labelling::question_views const& views_;
   std::int32_t max_label_;
-  datasets::answer_journal& journal_;
+  al::answer_journal& journal_;
   std::istream& in_;
   bool const styled_;  // standard error is a terminal: words are marked by its bold face
   bool estimated_ = false;

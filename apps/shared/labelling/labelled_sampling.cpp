@@ -3,8 +3,8 @@
 #include "al/label_table.hpp"
 #include "al/labelling.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "datasets/json_text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,8 +19,8 @@ namespace rulerank::apps {
 namespace {
 
 /// How --pending looks.
-datasets::label_form pending_form(label_arguments const& asking, pool_views const& shown) {
-  datasets::label_form form;
+al::label_form pending_form(label_arguments const& asking, pool_views const& shown) {
+  al::label_form form;
   if (asking.pending.ends_with(".csv")) form.delimiter = ',';
   if (shown.texts != nullptr) {
     form.titles = labelling::question_views::text_titles();
@@ -33,8 +33,7 @@ datasets::label_form pending_form(label_arguments const& asking, pool_views cons
 void open_journal(session& owner, label_arguments const& asking, datasets::dataset const& train,
                   al::labelling& work, bool goes_on, labelled_sample& result) {
   if (asking.resume.empty()) return;
-  result.journal =
-      std::make_unique<datasets::answer_journal>(asking.resume, work.identity(), train);
+  result.journal = std::make_unique<al::answer_journal>(asking.resume, work.identity(), train);
   al::replay(*result.journal, asking.resume, work, goes_on);
   if (std::size_t const answers = result.journal->answers().size(); answers > 0)
     owner.say(fmt::format("{} in {}",
@@ -59,9 +58,9 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
                al::labelling& work, labelled_sample& result) {
   std::string const path = asking.labels_file();
   std::error_code unknown;
-  std::vector<datasets::answer> rows;
+  std::vector<al::answer> rows;
   if (asking.pending.empty() || path == "-" || std::filesystem::exists(path, unknown))
-    rows = datasets::read_labels(owner.ctx(), owner.input(path), train);
+    rows = al::read_labels(owner.ctx(), owner.input(path), train);
   else
     owner.say(fmt::format("{} is not there yet: no labels", path));
   al::label_table const table(std::move(rows), path, train, result.journal.get());
@@ -74,10 +73,10 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
 nlohmann::ordered_json summary_of(al::labelling const& work, al::outlook const& ahead) {
   std::size_t unused = 0;
   auto const chosen = work.take().documents;
-  for (datasets::answer const& a : work.answers())
+  for (al::answer const& a : work.answers())
     unused += a.label && !std::ranges::binary_search(chosen, a.document);
   return {{"answers", work.answers().size()},
-          {"left_out", datasets::left_out_of(work.answers())},
+          {"left_out", al::left_out_of(work.answers())},
           {"unused", unused},
           {"wanted", work.wanted().size()},
           {"rules", ahead.rules},
@@ -129,8 +128,7 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   if (!result.ready && asking.pending.empty() && !by_person)
     refuse_unlabelled(asking, train, wanted.front(), "chosen");
   if (result.ready && !asking.pending.empty())
-    write_file(asking.pending,
-               datasets::labels_to_fill(train, {}, pending_form(asking, result.shown)));
+    write_file(asking.pending, al::labels_to_fill(train, {}, pending_form(asking, result.shown)));
   al::outlook ahead;
   if (asking.asks()) {
     ahead = work.look_ahead(labelling::next_documents);
@@ -165,11 +163,10 @@ void end_for_labels(session& owner, label_arguments const& asking, datasets::dat
                     std::string const& key, nlohmann::ordered_json const& summary,
                     std::string const& message) {
   if (!asking.pending.empty())
-    write_file(asking.pending,
-               datasets::labels_to_fill(train, wanted, pending_form(asking, shown)));
+    write_file(asking.pending, al::labels_to_fill(train, wanted, pending_form(asking, shown)));
   owner.exit_with(labels_wanted_code);
   owner.note(key, summary);
-  if (owner.prints_json()) write_file("-", datasets::text_of(summary));
+  if (owner.prints_json()) write_file("-", json_text_of(summary));
   owner.say(message);
 }
 

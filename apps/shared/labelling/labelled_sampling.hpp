@@ -1,11 +1,11 @@
 #pragma once
 
+#include "al/answers.hpp"
 #include "al/sampler.hpp"
 #include "apps/shared/arguments/label_arguments.hpp"
 #include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/shared/labelling/label_dialogue.hpp"
 #include "apps/shared/session/session.hpp"
-#include "datasets/answers.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 
@@ -25,10 +25,10 @@ inline constexpr int labels_wanted_code = 5;
 struct labelled_sample {
   bool ready = false;  ///< false: labels are wanted, and the exit code is set
   al::sample sample;
-  std::vector<std::int32_t> labels;    ///< [N] from the file or from an answer, else `unlabelled`
-  std::vector<datasets::answer> rows;  ///< all rows of the table of --oracle file:P
-  std::size_t answers = 0;             ///< that the sampling used; the journal's first ones
-  std::unique_ptr<datasets::answer_journal> journal;  ///< of --resume, or null
+  std::vector<std::int32_t> labels;  ///< [N] from the file or from an answer, else `unlabelled`
+  std::vector<al::answer> rows;      ///< all rows of the table of --oracle file:P
+  std::size_t answers = 0;           ///< that the sampling used; the journal's first ones
+  std::unique_ptr<al::answer_journal> journal;  ///< of --resume, or null
   pool_views shown;  ///< what labellers see, where somebody is asked or --show is given
   std::unique_ptr<label_dialogue> dialogue;  ///< of --oracle ask, or null
   bool finished_early = false;               ///< the person ended it with what had been chosen

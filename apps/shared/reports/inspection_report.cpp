@@ -3,6 +3,7 @@
 #include "apps/shared/reports/report_page.hpp"
 #include "core/error.hpp"
 #include "l2r/options.hpp"
+#include "l2r/options_json.hpp"
 
 #include <algorithm>
 #include <cmath>

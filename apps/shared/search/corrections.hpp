@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/shared/session/session.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "knn/text/spelling.hpp"
 
 #include <cstddef>

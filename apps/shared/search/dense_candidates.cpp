@@ -4,7 +4,7 @@
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
-#include "core/share.hpp"
+#include "core/even_shares.hpp"
 #include "knn/collection_parts.hpp"
 #include "knn/dense/row_files.hpp"
 

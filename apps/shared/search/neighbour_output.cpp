@@ -18,7 +18,7 @@ namespace {
 std::string const& one_word(std::string const& word, std::string const& what) {
   if (!datasets::is_run_column(word))
     throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run{}",
-                                  what, datasets::quoted(word),
+                                  what, rulerank::quoted(word),
                                   word == "#" ? ": # begins a comment" : ""));
   return word;
 }
@@ -27,7 +27,7 @@ std::string const& one_word(std::string const& word, std::string const& what) {
 std::string const& one_cell(std::string const& text, char const* option, std::string const& what) {
   if (text.find_first_of("\t\r\n") != text.npos)
     throw usage_error(fmt::format("{}: found {} {}, expected no tab and no line break in a column",
-                                  option, what, datasets::quoted(text)));
+                                  option, what, rulerank::quoted(text)));
   return text;
 }
 

@@ -6,7 +6,7 @@
 #include "apps/shared/search/dense_candidates.hpp"
 #include "apps/shared/session/session.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "datasets/trec.hpp"
 #include "features/pair_features.hpp"
 #include "knn/fusion.hpp"
@@ -87,8 +87,9 @@ class pair_pool {
   /// The first `most` documents of each topic with their features, in the order of the collection:
   /// that of the search would tell a ranker more than the features. Documents are labelled by the
   /// judgments, those that are not judged `unjudged`; `name` is the data set's, which has lines.
-  /// A comment has the document's id and what texts a pair was made of (datasets/text_sums.hpp).
-  /// Warns of topics without a pair. Throws `error` where there is none at all.
+  /// A comment has the document's id and what texts a pair was made of
+  /// (datasets/text/text_sums.hpp). Warns of topics without a pair. Throws `error` where there is
+  /// none at all.
   datasets::dataset pairs(found_lists const& found, std::size_t most, std::int32_t unjudged,
                           std::string const& name) const;
   std::size_t documents() const { return index_.ids().size(); }

@@ -3,7 +3,7 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -104,7 +104,7 @@ void search_run::print() {
   for (auto const& [key, value] : summary.items()) owner_.note(key, value);
   if (!owner_.prints_json()) return;
   summary["seconds"] = owner_.timings();
-  write_file("-", datasets::text_of(summary));
+  write_file("-", json_text_of(summary));
 }
 
 }  // namespace rulerank::apps

@@ -6,12 +6,12 @@
 #include "apps/shared/session/manifest.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
+#include "core/section_file.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "datasets/json_text.hpp"
-#include "datasets/section_file.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/split.hpp"
 
@@ -89,7 +89,7 @@ struct session::state {
     std::error_code gone;
     if (!std::filesystem::is_regular_file(path, gone)) return "no file";
     if (indexes.contains(path))
-      if (std::string const sum = datasets::sha256_of_section_header(path); !sum.empty())
+      if (std::string const sum = sha256_of_section_header(path); !sum.empty())
         return "header " + sum;
     return known[path] = sha256_of_file(path);
   }
@@ -369,7 +369,7 @@ void session::finish() {
     note("peak_memory_bytes_of_ranks", gather_values(state_->ranks, peak_memory_bytes()));
   }
   if (!state_->manifest) return;
-  state_->manifest->write(datasets::text_of(manifest()));
+  state_->manifest->write(json_text_of(manifest()));
   state_->manifest->commit();
 }
 

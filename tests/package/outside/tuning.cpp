@@ -52,9 +52,8 @@ int main() {
   double const best = found.trials[found.chosen[0]].values[0];
   bool const largest = std::all_of(found.trials.begin(), found.trials.end(),
                                    [&](auto const& trial) { return trial.values[0] <= best; });
-  write_file("settings.json", tuning::best_settings(ctx, tuner, found, 0, grid, rules,
-                                                    datasets::discretizer_options{})
-                                  .dump());
+  write_file("settings.json", tuning::best_settings_text(ctx, tuner, found, 0, grid, rules,
+                                                         datasets::discretizer_options{}));
   std::cout << "tried " << found.tried << " ways to rank, the chosen one "
             << (largest && tuning::read_settings("settings.json").size() == 1
                     ? "is at least as good as each\n"

@@ -13,7 +13,7 @@
 
 // The file of an index: 64 bytes of prefix, sections that begin at multiples of 64 bytes, and a
 // header in JSON that names them, with their checksums. Numbers are little-endian.
-namespace rulerank::datasets {
+namespace rulerank {
 
 /// What one kind of index has.
 struct section_kind {
@@ -76,4 +76,4 @@ std::string sha256_of_section_header(std::string const& path);
 /// else.
 std::size_t count_at(nlohmann::json const& json, std::string_view name);
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank

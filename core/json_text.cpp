@@ -1,7 +1,6 @@
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include "core/error.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::datasets {
+namespace rulerank {
 
 namespace {
 
@@ -174,29 +173,29 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string con
   auto value = parse<nlohmann::ordered_json>(text, name, expected, first_line);
   if (value.is_object() && members_of(text) > value.size())
     throw error({name, first_line, 0}, fmt::format("found the member {} again, expected each once",
-                                                   datasets::quoted(member_again(text))));
+                                                   rulerank::quoted(member_again(text))));
   return value;
 }
 
-std::string line_of(nlohmann::json const& value) {
+std::string json_line_of(nlohmann::json const& value) {
   return line_of_any(value);
 }
-std::string line_of(nlohmann::ordered_json const& value) {
+std::string json_line_of(nlohmann::ordered_json const& value) {
   return line_of_any(value);
 }
 
-std::string text_of(nlohmann::json const& value) {
+std::string json_text_of(nlohmann::json const& value) {
   return lines_of(value);
 }
-std::string text_of(nlohmann::ordered_json const& value) {
+std::string json_text_of(nlohmann::ordered_json const& value) {
   return lines_of(value);
 }
 
-std::string shown(nlohmann::json const& value) {
+std::string json_shown(nlohmann::json const& value) {
   return shown_value(value);
 }
-std::string shown(nlohmann::ordered_json const& value) {
+std::string json_shown(nlohmann::ordered_json const& value) {
   return shown_value(value);
 }
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank

@@ -1,4 +1,4 @@
-#include "datasets/joined.hpp"
+#include "datasets/joined_features.hpp"
 
 #include "datasets/delimited/layout.hpp"
 #include "datasets/svmlight.hpp"
@@ -43,7 +43,7 @@ std::unordered_map<std::string, std::size_t> rows_by_pair(dataset const& columns
           place_of(columns, again),
           fmt::format("found query {} and document {} again, expected a pair once: it is in "
                       "line {} too",
-                      datasets::quoted(query.qid), datasets::quoted(id),
+                      rulerank::quoted(query.qid), rulerank::quoted(id),
                       place_of(columns, before).line));
     }
   return row_of;
@@ -78,7 +78,7 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
         listed, [&](std::uint32_t f) { return name_of(f, columns.names) == name; });
     if (at == listed.end())
       throw error({columns.name, 1, 1}, fmt::format("found no column {}, expected it to be joined",
-                                                    datasets::quoted(name)));
+                                                    rulerank::quoted(name)));
     features.push_back(*at);
   }
   if (chosen.empty()) features = listed;
@@ -91,7 +91,7 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
     if (std::string const name = name_of(f, columns.names); taken.contains(name))
       throw error({columns.name, 1, 1}, fmt::format("found the column {}, which {} has already, "
                                                     "expected another name",
-                                                    datasets::quoted(name), pool.name));
+                                                    rulerank::quoted(name), pool.name));
   if (!pool.names.empty() && columns.names.empty())
     throw error({columns.name, 1, 1},
                 fmt::format("found features by number, expected them by name as in {}", pool.name));

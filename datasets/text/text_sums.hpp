@@ -1,6 +1,6 @@
 #pragma once
 
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 
 #include <cstdint>
 #include <optional>

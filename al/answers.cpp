@@ -1,11 +1,11 @@
-#include "datasets/answers.hpp"
+#include "al/answers.hpp"
 
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/label_cells.hpp"
+#include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/text_sums.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace rulerank::datasets {
+namespace rulerank::al {
 
 namespace {
 
@@ -38,15 +38,15 @@ std::optional<Number> whole_number(std::string_view text) {
   return value;
 }
 
-std::string const& qid_of(dataset const& pool, std::size_t document) {
-  return std::ranges::upper_bound(pool.queries, document, {}, &query_group::end)->qid;
+std::string const& qid_of(datasets::dataset const& pool, std::size_t document) {
+  return std::ranges::upper_bound(pool.queries, document, {}, &datasets::query_group::end)->qid;
 }
 
 /// Rows about the documents of a pool.
 class row_reader {
  public:
-  row_reader(std::string const& name, dataset const& pool)
-      : name_(name), pool_(pool), places_(input_places(pool)), document_at_(pool.size()) {
+  row_reader(std::string const& name, datasets::dataset const& pool)
+      : name_(name), pool_(pool), places_(datasets::input_places(pool)), document_at_(pool.size()) {
     for (std::size_t d = 0; d < places_.size(); ++d) document_at_[places_[d]] = d;
   }
 
@@ -54,7 +54,7 @@ class row_reader {
     throw error({name_, line, column}, what);
   }
 
-  std::size_t document(label_cell const& c) const {
+  std::size_t document(datasets::label_cell const& c) const {
     auto const place = whole_number<std::size_t>(c.text);
     if (!place || *place >= pool_.size())
       fail(c.line, c.column,
@@ -63,16 +63,16 @@ class row_reader {
     return document_at_[*place];
   }
 
-  void check_docid(label_cell const& c, std::size_t document) const {
+  void check_docid(datasets::label_cell const& c, std::size_t document) const {
     check_id("docid", c, pool_.docid(document), document);
   }
-  void check_qid(label_cell const& c, std::size_t document) const {
+  void check_qid(datasets::label_cell const& c, std::size_t document) const {
     check_id("qid", c, qid_of(pool_, document), document);
   }
 
-  std::optional<std::int32_t> label(label_cell const& c) const {
+  std::optional<std::int32_t> label(datasets::label_cell const& c) const {
     // Spreadsheets write the first letter of a cell large by themselves.
-    if (same_word(c.text, left_out_word)) return {};
+    if (datasets::same_word(c.text, left_out_word)) return {};
     auto const label = whole_number<std::int32_t>(c.text);
     if (!label)
       fail(c.line, c.column,
@@ -93,19 +93,19 @@ class row_reader {
  private:
   /// An id as it is, or as a spreadsheet or an older version of the table has it: without the
   /// guard, without quotes of its own, on one line.
-  void check_id(std::string_view kind, label_cell const& c, std::string_view id,
+  void check_id(std::string_view kind, datasets::label_cell const& c, std::string_view id,
                 std::size_t document) const {
-    std::string const expected = without_controls(id);
+    std::string const expected = datasets::without_controls(id);
     std::string const on_one_line = clean(expected);
-    for (std::string const& same : {expected, on_one_line, without_quotes(on_one_line)})
-      if (c.text == same || unguarded(c.text) == same) return;
+    for (std::string const& same : {expected, on_one_line, datasets::without_quotes(on_one_line)})
+      if (c.text == same || datasets::unguarded(c.text) == same) return;
     fail(c.line, c.column,
          fmt::format("found {} '{}', expected '{}', that of document {} of {}, counted from 0",
                      kind, c.text, on_one_line, places_[document], pool_.name));
   }
 
   std::string const& name_;
-  dataset const& pool_;
+  datasets::dataset const& pool_;
   std::vector<std::size_t> places_;
   std::vector<std::size_t> document_at_;  // by place
 };
@@ -124,7 +124,7 @@ struct label_columns {
   std::optional<std::size_t> line, docid, qid, label;
 };
 
-label_columns read_header(row_reader const& rows, std::vector<label_cell> const& cells) {
+label_columns read_header(row_reader const& rows, std::vector<datasets::label_cell> const& cells) {
   label_columns found;
   found.count = cells.size();
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -153,17 +153,19 @@ std::size_t left_out_of(std::span<answer const> answers) {
       std::ranges::count_if(answers, [](answer const& a) { return !a.label; }));
 }
 
-std::vector<answer> read_labels(context const& ctx, std::string const& path, dataset const& pool) {
-  auto const source = open_text(ctx, path);
-  std::string const name = display_name(path);
+std::vector<answer> read_labels(context const& ctx, std::string const& path,
+                                datasets::dataset const& pool) {
+  auto const source = datasets::open_text(ctx, path);
+  std::string const name = datasets::display_name(path);
   row_reader const rows(name, pool);
-  label_records records(source->bytes(), name);
+  datasets::label_records records(source->bytes(), name);
   std::vector<answer> answers;
   std::unordered_map<std::size_t, std::size_t> seen;  // document -> answer
   label_columns columns;
   while (records.next()) {
     auto const& cells = records.cells();
-    if (std::all_of(cells.begin(), cells.end(), [](label_cell const& c) { return c.text.empty(); }))
+    if (std::all_of(cells.begin(), cells.end(),
+                    [](datasets::label_cell const& c) { return c.text.empty(); }))
       continue;
     if (columns.count == 0) {
       columns = read_header(rows, cells);
@@ -181,7 +183,7 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path, dat
       rows.check_docid(cells[*columns.docid], document);
     if (columns.qid && *columns.qid < cells.size()) rows.check_qid(cells[*columns.qid], document);
     if (*columns.label >= cells.size() || cells[*columns.label].text.empty()) continue;
-    label_cell const& said = cells[*columns.label];
+    datasets::label_cell const& said = cells[*columns.label];
     answer const read{document, rows.label(said), said.line};
     auto const [known, added] = seen.emplace(document, answers.size());
     if (added)
@@ -198,7 +200,7 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path, dat
   return answers;
 }
 
-std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> documents,
+std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t const> documents,
                            label_form const& form) {
   std::string text(form.delimiter == '\t' ? "" : byte_order_mark);
   char const between = form.delimiter;
@@ -212,16 +214,17 @@ std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> doc
   std::vector<std::string> titles{"line", "docid", "qid", "label"};
   titles.insert(titles.end(), form.titles.begin(), form.titles.end());
   titles.emplace_back("comment");
-  add_row(titles, append_title);
-  auto const places = input_places(pool);
+  add_row(titles, datasets::append_title);
+  auto const places = datasets::input_places(pool);
   for (std::size_t const d : documents) {
-    std::vector<std::string> cells{fmt::format("{}", places[d]),
-                                   guarded_id(without_controls(pool.docid(d))),
-                                   guarded_id(without_controls(qid_of(pool, d))), ""};
+    std::vector<std::string> cells{
+        fmt::format("{}", places[d]),
+        datasets::guarded_id(datasets::without_controls(pool.docid(d))),
+        datasets::guarded_id(datasets::without_controls(qid_of(pool, d))), ""};
     if (form.cells_of)
-      for (std::string const& more : form.cells_of(d)) cells.push_back(guarded(more));
-    cells.push_back(guarded(without_text_sums(pool.comment(d))));
-    add_row(cells, append_cell);
+      for (std::string const& more : form.cells_of(d)) cells.push_back(datasets::guarded(more));
+    cells.push_back(datasets::guarded(datasets::without_text_sums(pool.comment(d))));
+    add_row(cells, datasets::append_cell);
   }
   return text;
 }
@@ -255,9 +258,9 @@ void sync_folder(std::string const& path) {
 
 }  // namespace
 
-answer_journal::answer_journal(std::string path, std::string_view identity, dataset const& pool,
-                               labellers who)
-    : path_(std::move(path)), pool_(pool), who_(who), places_(input_places(pool)) {
+answer_journal::answer_journal(std::string path, std::string_view identity,
+                               datasets::dataset const& pool, labellers who)
+    : path_(std::move(path)), pool_(pool), who_(who), places_(datasets::input_places(pool)) {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_to_write(path_);
   try {
@@ -293,7 +296,7 @@ answer_journal::~answer_journal() {
 
 void answer_journal::read(std::string_view text, std::string_view identity) {
   row_reader const rows(path_, pool_);
-  for_each_line(text, [&](std::string_view line, std::uint64_t number) {
+  datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
     if (number == 1) {
       if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
       if (line.substr(journal_mark.size()) != identity)
@@ -313,7 +316,7 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
                                   : "line, docid, answer and labeller: those of several"));
       return;
     }
-    auto const cells = split_cells(line, number);
+    auto const cells = datasets::split_cells(line, number);
     std::size_t const columns = who_ == labellers::one ? 3 : 4;
     if (cells.size() != columns)
       rows.fail(number, 1,
@@ -387,4 +390,4 @@ void answer_journal::undo(std::string_view labeller) {
   answers_.erase(std::next(last).base());
 }
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank::al

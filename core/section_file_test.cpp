@@ -1,6 +1,7 @@
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
 
@@ -16,9 +17,10 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::section_file_test {
+namespace rulerank::section_file_test {
 namespace {
 
+using rulerank::testing_tools::message_of;
 using testing_tools::temporary_folder;
 
 constexpr std::array<std::string_view, 1> names{"letters"};
@@ -39,18 +41,15 @@ std::string sum_of_bytes(temporary_folder const& folder, std::string const& byte
   return sha256_of_section_header(folder / "other");
 }
 
-/// What a process says of bytes, which others check with it: nothing, or what is wrong.
+/// What a process says of bytes, which others check with it: "OK", or what is wrong.
 std::vector<std::string> said_of(std::string& bytes, int processes) {
   std::vector<std::string> said(static_cast<std::size_t>(processes));
   testing_tools::run_processes(processes, [&](process_group const& group) {
     context ctx;
     ctx.threads = 2;
     ctx.processes = &group;
-    try {
-      check_section_file(ctx, kind, std::as_bytes(std::span(bytes)), "index");
-    } catch (error const& e) {
-      said[static_cast<std::size_t>(group.rank())] = e.what();
-    }
+    said[static_cast<std::size_t>(group.rank())] = message_of(
+        [&] { check_section_file(ctx, kind, std::as_bytes(std::span(bytes)), "index"); });
   });
   return said;
 }
@@ -60,7 +59,7 @@ TEST(section_file, processes_check_a_share_each_and_know_all) {
   constexpr std::size_t size = std::size_t{9} << 20;  // in several pieces
   std::string bytes = written(folder / "a", 'a', size);
   for (int const processes : {2, 3, 5}) {
-    std::vector<std::string> const none(static_cast<std::size_t>(processes));
+    std::vector<std::string> const none(static_cast<std::size_t>(processes), "OK");
     EXPECT_EQ(said_of(bytes, processes), none);
     for (std::size_t const at : {std::size_t{64}, size / 2, size}) {
       bytes[at] = 'b';
@@ -101,4 +100,4 @@ TEST(section_file, damaged_headers_have_no_sum) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets::section_file_test
+}  // namespace rulerank::section_file_test

@@ -1,4 +1,4 @@
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 
 #include "core/output_file.hpp"
 #include "core/testing.hpp"

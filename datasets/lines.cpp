@@ -1,4 +1,4 @@
-#include "datasets/svmlight/lines.hpp"
+#include "datasets/lines.hpp"
 
 #include <algorithm>
 #include <cstdint>

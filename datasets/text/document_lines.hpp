@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 #include "datasets/text_source.hpp"
 
 #include <cstddef>

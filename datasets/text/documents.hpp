@@ -58,13 +58,6 @@ enum class id_form {
   qid,         ///< that, without `#`: a LETOR line's comment would begin there
 };
 
-/// Some lines of a plain file: bytes [begin, end), where a line begins at both.
-struct line_range {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t lines_before = 0;  ///< in the file
-};
-
 struct text_options {
   bool labels = false;              ///< tsv: id, tab, label, tab, text
   bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what

@@ -11,7 +11,7 @@ namespace rulerank::datasets {
 /// The first of n items that is bad, n where none is, in parallel: `check(begin, end)` returns the
 /// first bad one of its range, or `end`.
 template <class Check>
-std::size_t first_bad(context const& ctx, std::size_t n, std::size_t grain, Check const& check) {
+std::size_t first_fault(context const& ctx, std::size_t n, std::size_t grain, Check const& check) {
   std::atomic<std::size_t> first{n};
   parallel_for(ctx, n, grain, [&](std::size_t begin, std::size_t end, int) {
     if (begin > first.load(std::memory_order_relaxed)) return;

@@ -1,4 +1,4 @@
-#include "datasets/trec_documents.hpp"
+#include "datasets/text/trec_documents.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -268,7 +268,7 @@ std::size_t read_trec(document_lines& lines) {
     if (!begins_trec(rest)) {
       if (!rest.empty() && !rest.starts_with('<'))
         lines.fail(1, fmt::format("found {} between documents, expected <DOC> or <top>",
-                                  datasets::quoted(rest)));
+                                  rulerank::quoted(rest)));
       continue;
     }
     tag const first = tag_at(rest, 0);
@@ -287,7 +287,7 @@ std::size_t read_trec(document_lines& lines) {
     rest = trimmed(rest.substr(tag_at(rest, end).end));
     if (!rest.empty())
       lines.fail(0, fmt::format("found {} behind the end of a <{}>, expected a line feed",
-                                datasets::quoted(rest), first.name));
+                                rulerank::quoted(rest), first.name));
     first.name == "DOC" ? give_document(lines, one) : give_topic(lines, one);
     ++count;
   } while (lines.next());

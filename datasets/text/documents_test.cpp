@@ -1,6 +1,7 @@
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/testing.hpp"
 #include "datasets/testing.hpp"
@@ -39,6 +40,8 @@ namespace rulerank::datasets::documents_test {
 namespace {
 
 using testing_tools::gzip;
+using testing_tools::input_and_message;
+using testing_tools::message_of;
 using testing_tools::zstd;
 using documents = std::vector<text_document>;
 
@@ -144,10 +147,13 @@ TEST_F(text_files, lines_that_end_where_the_pieces_of_a_stream_end) {
 }
 
 TEST_F(text_files, tsv_faults) {
-  EXPECT_EQ(complaint("a\tx\nbcd\n"), ":2:4: found no tab after \"bcd\", expected id<TAB>text");
-  EXPECT_EQ(complaint("a\tx\n\ty\n"), ":2:1: found an empty id, expected id<TAB>text");
-  EXPECT_EQ(complaint("a\tx\nb\ty\n\na\tz\n"),
-            ":4:1: found id \"a\" again, expected each once (it is that of line 1 already)");
+  input_and_message const rows[] = {
+      {"a\tx\nbcd\n", ":2:4: found no tab after \"bcd\", expected id<TAB>text"},
+      {"a\tx\n\ty\n", ":2:1: found an empty id, expected id<TAB>text"},
+      {"a\tx\nb\ty\n\na\tz\n",
+       ":4:1: found id \"a\" again, expected each once (it is that of line 1 already)"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(complaint("a\tl\tx\na1\tbcd\n", text_format::tsv, with_labels),
             ":2:7: found no tab after \"bcd\", expected id<TAB>label<TAB>text");
   EXPECT_EQ(complaint("\t\tx\n", text_format::automatic, with_labels),
@@ -181,6 +187,7 @@ TEST_F(text_files, a_zero_byte_is_no_json) {
 
 TEST_F(text_files, jsonl_faults) {
   std::string const good = "{\"id\":1,\"text\":\"a\"}\n";
+  std::string const again = " again, expected each once";
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
             ":2:19: malformed JSON, expected a document (synta");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
@@ -188,35 +195,30 @@ TEST_F(text_files, jsonl_faults) {
   EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
             ":2:13: found 1e999, expected a number that a double holds");
   EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);
-  EXPECT_EQ(complaint(good + "[1, 2]\n"), ":2:1: found array, expected an object with id and text");
-  EXPECT_EQ(complaint(good + "{\"text\":\"b\"}"),
-            ":2:1: found no id, expected an object with id and text");
-  EXPECT_EQ(complaint(good + "{\"id\":2, \"label\":\"b\", \"n\":1}"),
-            ":2:1: found no text, expected an object with id and text");
-  EXPECT_EQ(complaint("{\"id\":1.5,\"text\":\"\"}"),
-            ":1:1: found 1.5 as id, expected a string or an integer");
-  EXPECT_EQ(complaint("{\"id\":1,\"label\":true,\"text\":\"\"}"),
-            ":1:1: found boolean as label, expected a string or an integer");
-  // Deep enough to end a program whose functions call themselves once a level.
-  EXPECT_EQ(complaint("{\"id\":" + std::string(80'000, '[') + std::string(80'000, ']') +
-                      ",\"text\":\"a\"}\n"),
-            ":1:506: found JSON of more than 500 levels, expected a document");
-  EXPECT_EQ(complaint("{\"id\":[[1]],\"text\":\"\"}"),
-            ":1:1: found array as id, expected a string or an integer");
-  EXPECT_EQ(complaint("{\"id\":\"\",\"text\":\"\"}"),
-            ":1:1: found an empty id, expected text or a number");
-  EXPECT_EQ(complaint(good + "\n{\"id\":\"1\",\"text\":\"b\"}\n"),
-            ":3:1: found id \"1\" again, expected each once (it is that of line 1 already)");
-  std::string const again = " again, expected each once";
-  EXPECT_EQ(complaint("{\"id\":2,\"\":1,\"\":\"b\"}\n"), ":1:1: found the member \"\"" + again);
-  EXPECT_EQ(complaint("{\"id\":2,\"a\\\\\":\"b\\\"\\\\\",\"a\\\\\":\"\"}\n"),
-            ":1:1: found the member \"a\\\\\"" + again);
-  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\",\"text\":\"c\"}\n"),
-            ":2:1: found the member \"text\"" + again);
-  EXPECT_EQ(complaint("\n{\"id\":2,\"text\":\"b\",\"\\u0069d\":3}\n"),
-            ":2:1: found the member \"id\"" + again);
-  EXPECT_EQ(complaint("{\"id\":2,\"n\":1,\"text\":\"b\",\"n\":{}}\n"),
-            ":1:1: found the member \"n\"" + again);
+  input_and_message const rows[] = {
+      {good + "[1, 2]\n", ":2:1: found array, expected an object with id and text"},
+      {good + "{\"text\":\"b\"}", ":2:1: found no id, expected an object with id and text"},
+      {good + "{\"id\":2, \"label\":\"b\", \"n\":1}",
+       ":2:1: found no text, expected an object with id and text"},
+      {"{\"id\":1.5,\"text\":\"\"}", ":1:1: found 1.5 as id, expected a string or an integer"},
+      {"{\"id\":1,\"label\":true,\"text\":\"\"}",
+       ":1:1: found boolean as label, expected a string or an integer"},
+      // Deep enough to end a program whose functions call themselves once a level.
+      {"{\"id\":" + std::string(80'000, '[') + std::string(80'000, ']') + ",\"text\":\"a\"}\n",
+       ":1:506: found JSON of more than 500 levels, expected a document"},
+      {"{\"id\":[[1]],\"text\":\"\"}", ":1:1: found array as id, expected a string or an integer"},
+      {"{\"id\":\"\",\"text\":\"\"}", ":1:1: found an empty id, expected text or a number"},
+      {good + "\n{\"id\":\"1\",\"text\":\"b\"}\n",
+       ":3:1: found id \"1\" again, expected each once (it is that of line 1 already)"},
+      {"{\"id\":2,\"\":1,\"\":\"b\"}\n", ":1:1: found the member \"\"" + again},
+      {"{\"id\":2,\"a\\\\\":\"b\\\"\\\\\",\"a\\\\\":\"\"}\n",
+       ":1:1: found the member \"a\\\\\"" + again},
+      {good + "{\"id\":2,\"text\":\"b\",\"text\":\"c\"}\n",
+       ":2:1: found the member \"text\"" + again},
+      {"\n{\"id\":2,\"text\":\"b\",\"\\u0069d\":3}\n", ":2:1: found the member \"id\"" + again},
+      {"{\"id\":2,\"n\":1,\"text\":\"b\",\"n\":{}}\n", ":1:1: found the member \"n\"" + again},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
             ":1:1: malformed JSON, expected a document");
 }
@@ -249,13 +251,15 @@ TEST_F(text_files, cranfield_faults) {
             ":1:1: found \".T\" before the first document, expected .I and a number");
   EXPECT_EQ(complaint("\nx\n.I 1\n", text_format::cranfield),
             ":2:1: found \"x\" before the first document, expected .I and a number");
-  EXPECT_EQ(complaint(".I 1\n.W\nx\n.I\n"), ":4:3: found nothing after .I, expected a number");
-  EXPECT_EQ(complaint(".I  \n"), ":1:5: found nothing after .I, expected a number");
-  EXPECT_EQ(complaint(".I  1 a\n"), ":1:5: found \"1 a\" after .I, expected a number");
-  EXPECT_EQ(complaint(".I 1\n \nx\n"),
-            ":3:1: found \"x\" right after .I, expected a section such as .T or .W");
-  EXPECT_EQ(complaint(".I 1\n.W\nx\n.I 2\n.I\t1\n"),
-            ":5:4: found id \"1\" again, expected each once (it is that of line 1 already)");
+  input_and_message const rows[] = {
+      {".I 1\n.W\nx\n.I\n", ":4:3: found nothing after .I, expected a number"},
+      {".I  \n", ":1:5: found nothing after .I, expected a number"},
+      {".I  1 a\n", ":1:5: found \"1 a\" after .I, expected a number"},
+      {".I 1\n \nx\n", ":3:1: found \"x\" right after .I, expected a section such as .T or .W"},
+      {".I 1\n.W\nx\n.I 2\n.I\t1\n",
+       ":5:4: found id \"1\" again, expected each once (it is that of line 1 already)"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
 }
 
 // What is not words of the document is no text: cross-references, notes on the entry, categories.
@@ -288,14 +292,9 @@ TEST_F(text_files, a_folder_of_beir_is_no_folder_of_documents) {
   EXPECT_EQ(all(folder_ / "beir").size(), 2U);
   for (char const* const corpus : {"beir/corpus.jsonl.gz", "beir/corpus.jsonl"}) {
     write_file(folder_ / corpus, "{\"_id\": 1, \"text\": \"red blue\"}\n");
-    try {
-      all(folder_ / "beir");
-      FAIL() << corpus;
-    } catch (error const& e) {
-      EXPECT_EQ(std::string(e.what()),
-                (folder_ / "beir") + ": found a folder in BEIR's form, expected a file of it: " +
-                    (folder_ / corpus) + " for its documents, or queries.jsonl");
-    }
+    EXPECT_EQ(message_of([&] { all(folder_ / "beir"); }),
+              (folder_ / "beir") + ": found a folder in BEIR's form, expected a file of it: " +
+                  (folder_ / corpus) + " for its documents, or queries.jsonl");
   }
   EXPECT_EQ(all(folder_ / "beir/corpus.jsonl"), (documents{{"1", "", {{"text", "red blue"}}}}));
   EXPECT_EQ(all(folder_ / "beir", text_format::folder).size(), 4U);
@@ -398,27 +397,28 @@ TEST_F(text_files, trec_topics_are_their_titles) {
 
 TEST_F(text_files, trec_faults) {
   std::string const good = "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n";
-  EXPECT_EQ(complaint(good + "words\n"),
-            ":4:1: found \"words\" between documents, expected <DOC> or <top>");
   EXPECT_EQ(complaint("a\tb\n", text_format::trec),
             ":1:1: found \"a\\x09b\" between documents, expected <DOC> or <top>");
-  EXPECT_EQ(complaint(good + "<DOC>\n<DOCNO>2</DOCNO>\n"),
-            ":4:1: found a <DOC> without its end, expected </DOC>");
-  EXPECT_EQ(complaint(good + "<DOC>\n<TEXT>2</TEXT>\n</DOC>\n"),
-            ":4:1: found a document without <DOCNO>, expected its id there");
-  EXPECT_EQ(complaint(good + "<DOC>\n\n<DOCNO> </DOCNO>\n</DOC>\n"),
-            ":6:1: found an empty <DOCNO>, expected the document's id");
-  EXPECT_EQ(complaint(good + "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n"),
-            ":5:1: found id \"1\" again, expected each once (it is that of line 2 already)");
-  EXPECT_EQ(complaint(good + "<DOC><DOCNO>2</DOCNO></DOC> <DOC>\n"),
-            ":4:1: found \"<DOC>\" behind the end of a <DOC>, expected a line feed");
   EXPECT_EQ(complaint("<?xml?>\n", text_format::trec), ":1:1: found no documents, expected some");
-  EXPECT_EQ(complaint("<top>\n<title> x\n</top>\n"),
-            ":1:1: found a topic without <num>, expected its number there");
-  EXPECT_EQ(complaint("<top>\n<num> Number:\n<title> x\n</top>\n"),
-            ":2:1: found an empty <num>, expected the topic's number");
-  EXPECT_EQ(complaint("<top>\n<num> Number: 7\n<title>\n<narr> x\n</top>\n"),
-            ":1:1: found a topic without text, expected <title> or <desc>");
+  input_and_message const rows[] = {
+      {good + "words\n", ":4:1: found \"words\" between documents, expected <DOC> or <top>"},
+      {good + "<DOC>\n<DOCNO>2</DOCNO>\n", ":4:1: found a <DOC> without its end, expected </DOC>"},
+      {good + "<DOC>\n<TEXT>2</TEXT>\n</DOC>\n",
+       ":4:1: found a document without <DOCNO>, expected its id there"},
+      {good + "<DOC>\n\n<DOCNO> </DOCNO>\n</DOC>\n",
+       ":6:1: found an empty <DOCNO>, expected the document's id"},
+      {good + "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n",
+       ":5:1: found id \"1\" again, expected each once (it is that of line 2 already)"},
+      {good + "<DOC><DOCNO>2</DOCNO></DOC> <DOC>\n",
+       ":4:1: found \"<DOC>\" behind the end of a <DOC>, expected a line feed"},
+      {"<top>\n<title> x\n</top>\n",
+       ":1:1: found a topic without <num>, expected its number there"},
+      {"<top>\n<num> Number:\n<title> x\n</top>\n",
+       ":2:1: found an empty <num>, expected the topic's number"},
+      {"<top>\n<num> Number: 7\n<title>\n<narr> x\n</top>\n",
+       ":1:1: found a topic without text, expected <title> or <desc>"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   text_options column;
   column.ids = id_form::run_column;
   EXPECT_EQ(complaint("<DOC>\n<DOCNO>a b</DOCNO>\n</DOC>\n", text_format::automatic, column),
@@ -500,13 +500,8 @@ TEST_F(text_files, a_folder_tells_what_it_passes_over) {
 }
 
 TEST_F(text_files, folder_faults) {
-  auto const said = [](std::string const& path, text_format format) -> std::string {
-    try {
-      all(path, format);
-    } catch (error const& e) {
-      return e.what();
-    }
-    return "no complaint";
+  auto const said = [](std::string const& path, text_format format) {
+    return message_of([&] { all(path, format); });
   };
   std::filesystem::create_directory(folder_.path() / "d");
   std::string const d = folder_ / "d";

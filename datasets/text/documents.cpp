@@ -1,12 +1,12 @@
-#include "datasets/documents.hpp"
+#include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
-#include "datasets/document_lines.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
+#include "datasets/text/document_lines.hpp"
+#include "datasets/text/trec_documents.hpp"
 #include "datasets/text_source.hpp"
-#include "datasets/trec_documents.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -33,7 +33,7 @@ void read_tsv(document_lines& lines, bool labels) {
       std::size_t const tab = rest.find('\t');
       if (tab == rest.npos)
         lines.fail(column + rest.size(),
-                   fmt::format("found no tab after {}, expected {}", datasets::quoted(rest), form));
+                   fmt::format("found no tab after {}, expected {}", rulerank::quoted(rest), form));
       std::string const field(rest.substr(0, tab));
       rest.remove_prefix(tab + 1);
       column += tab + 1;
@@ -54,12 +54,13 @@ void read_jsonl(document_lines& lines, bool of_part) {
     if (is_blank(lines.line())) continue;
     auto object = parse_ordered_json(lines.line(), lines.name(), "a document", lines.number());
     if (!object.is_object())
-      lines.fail(0, fmt::format("found {}, expected an object with id and text", shown(object)));
+      lines.fail(0,
+                 fmt::format("found {}, expected an object with id and text", json_shown(object)));
     auto const name_of = [&](std::string_view member, nlohmann::ordered_json& value) {
       if (value.is_string()) return std::move(value.get_ref<std::string&>());
       if (!value.is_number_integer())
-        lines.fail(0, fmt::format("found {} as {}, expected a string or an integer", shown(value),
-                                  member));
+        lines.fail(0, fmt::format("found {} as {}, expected a string or an integer",
+                                  json_shown(value), member));
       return value.dump();
     };
     text_document document;
@@ -127,7 +128,7 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       if (begin == line.size() || number.find_first_not_of("0123456789") != number.npos)
         lines.fail(begin + 1,
                    fmt::format("found {} after .I, expected a number",
-                               begin == line.size() ? "nothing" : datasets::quoted(number)));
+                               begin == line.size() ? "nothing" : rulerank::quoted(number)));
       document.position = ++position;
       document.id = number_by_position ? std::to_string(position) : std::string(number);
       lines.claim(document.id, begin + 1);
@@ -136,14 +137,14 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
       continue;
     } else if (position == 0) {
       lines.fail(1, fmt::format("found {} before the first document, expected .I and a number",
-                                datasets::quoted(line)));
+                                rulerank::quoted(line)));
     } else if (section != 0) {
       within = section;
       at_begin = true;
       if (!is_no_text(within)) document.fields.push_back({field_name(within), ""});
     } else if (within == 0) {
       lines.fail(1, fmt::format("found {} right after .I, expected a section such as .T or .W",
-                                datasets::quoted(line)));
+                                rulerank::quoted(line)));
     } else if (!is_no_text(within)) {
       std::string& text = document.fields.back().text;
       if (!std::exchange(at_begin, false)) text += '\n';
@@ -198,7 +199,7 @@ std::vector<std::string> files_below(context const& ctx, std::string const& path
         "{}: {} of {} {} (links to folders, broken links, pipes) and {} passed over, first {}",
         path, others.size(), counted(files.size() + others.size(), "entry", "entries"),
         others.size() == 1 ? "is no file" : "are no files", others.size() == 1 ? "is" : "are",
-        datasets::quoted(others.front())));
+        rulerank::quoted(others.front())));
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
   return std::move(files);
 }

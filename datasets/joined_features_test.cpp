@@ -1,6 +1,7 @@
-#include "datasets/joined.hpp"
+#include "datasets/joined_features.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "datasets/svmlight.hpp"
 
 #include <cmath>
@@ -12,6 +13,9 @@
 
 namespace rulerank::datasets::joined_test {
 namespace {
+
+using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 
 dataset read(std::string text, std::string name) {
   read_options how;
@@ -104,12 +108,8 @@ TEST(joined, names_that_come_to_numbers_get_the_next_ones) {
 
 void expect_fault(dataset const& columns, std::string const& message,
                   std::vector<std::string> const& chosen = {}) {
-  try {
-    join_features(pool(), columns, chosen);
-    ADD_FAILURE() << "no fault, expected " << message;
-  } catch (error const& e) {
-    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
-  }
+  EXPECT_PRED2(says, message_of([&] { join_features(pool(), columns, chosen); }),
+               "..." + message + "...");
 }
 
 TEST(joined, faults_are_told_with_their_line) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "datasets/json_text.hpp"
+#include "core/json_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::datasets {
+namespace rulerank {
 
 /// Reads the members of one JSON object of models, settings and cuts; `Json` is nlohmann::json or
 /// nlohmann::ordered_json. Everything that does not fit is an `error` that names the file and the
@@ -86,7 +86,7 @@ class json_fields {
 
  private:
   static std::string found_instead_of(Json const& value, std::string_view expected) {
-    return fmt::format("found {}, expected {}", shown(value), expected);
+    return fmt::format("found {}, expected {}", json_shown(value), expected);
   }
 
   Json const& json_;
@@ -94,4 +94,18 @@ class json_fields {
   std::string prefix_;
 };
 
-}  // namespace rulerank::datasets
+/// What `read()` returns, which takes fields of JSON with the library's own functions. A field that
+/// is missing or of another type, and a `usage_error` of what it holds, become an `error` at
+/// `where` that begins with `problem`.
+template <class Read>
+decltype(auto) read_json(source_position const& where, std::string_view problem, Read&& read) {
+  try {
+    return read();
+  } catch (nlohmann::json::exception const& e) {
+    throw error(where, fmt::format("{}: {}", problem, e.what()));
+  } catch (usage_error const& e) {
+    throw error(where, fmt::format("{}: {}", problem, e.what()));
+  }
+}
+
+}  // namespace rulerank

@@ -1,14 +1,14 @@
-#include "datasets/section_file.hpp"
+#include "core/section_file.hpp"
 
 #include "core/aligned.hpp"
 #include "core/error.hpp"
+#include "core/even_shares.hpp"
+#include "core/json_fields.hpp"
+#include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "core/share.hpp"
-#include "datasets/json_text.hpp"
-#include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-namespace rulerank::datasets {
+namespace rulerank {
 
 namespace {
 
@@ -37,6 +37,7 @@ struct prefix {
 static_assert(sizeof(prefix) == 48);
 constexpr char magic[16] = "rulerank-index\n";
 constexpr std::size_t prefix_size = alignment;
+constexpr std::string_view header_problem = "the header of this index is not right";
 static_assert(sizeof(prefix) <= prefix_size);
 
 std::uint32_t crc_of(void const* bytes, std::size_t size) {
@@ -91,7 +92,7 @@ section_kind const& kind_of(nlohmann::json const& header, std::span<section_kind
   std::size_t const version = count_at(header, "version");
   std::string const format = header.at("format");
   if (format != versions.front().format)
-    fail(fmt::format("found a {}, expected a {}", datasets::quoted(format),
+    fail(fmt::format("found a {}, expected a {}", rulerank::quoted(format),
                      versions.front().format));
   auto const at = std::ranges::find(versions, version, &section_kind::version);
   if (at != versions.end()) return *at;
@@ -169,7 +170,7 @@ read_sections check_section_file(context const& ctx, std::span<section_kind cons
   prefix const p = checked_prefix(versions.front(), file, name);
   auto const* const text = reinterpret_cast<char const*>(file.data() + p.header_begin);
   read_sections read;
-  try {
+  return read_json({name, 1, 1}, header_problem, [&] {
     read.header = parse_json({text, p.header_size}, name, "an index's header");
     section_kind const& kind = kind_of(read.header, versions, name);
     nlohmann::json const& list = read.header.at("sections");
@@ -192,12 +193,8 @@ read_sections check_section_file(context const& ctx, std::span<section_kind cons
       at = begin + bytes;
     }
     zeros_up_to(p.header_begin);
-  } catch (nlohmann::json::exception const& e) {
-    fail(fmt::format("the header of this index is not right: {}", e.what()));
-  } catch (usage_error const& e) {
-    fail(fmt::format("the header of this index is not right: {}", e.what()));
-  }
-  return read;
+    return read;
+  });
 }
 
 std::string sha256_of_section_header(std::string const& path) {
@@ -222,8 +219,8 @@ std::string sha256_of_section_header(std::string const& path) {
 std::size_t count_at(nlohmann::json const& json, std::string_view name) {
   nlohmann::json const& value = json.at(name);
   if (!value.is_number_unsigned())
-    throw usage_error(fmt::format("found {} {}, expected a count", name, shown(value)));
+    throw usage_error(fmt::format("found {} {}, expected a count", name, json_shown(value)));
   return value.get<std::size_t>();
 }
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank

@@ -1,4 +1,4 @@
-#include "datasets/text_sums.hpp"
+#include "datasets/text/text_sums.hpp"
 
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/text_source.hpp"
@@ -88,7 +88,7 @@ std::string fault_of_text_sums(std::string_view comment) {
 
 std::string unreadable_text_sums(std::string_view found) {
   return fmt::format("{} {}, expected {} = TOPIC-DOCUMENT, eight hexadecimal digits each",
-                     text_sums_key, datasets::quoted(found), text_sums_key);
+                     text_sums_key, rulerank::quoted(found), text_sums_key);
 }
 
 std::string without_text_sums(std::string_view comment) {

@@ -1,18 +1,21 @@
-#include "datasets/answers.hpp"
+#include "al/answers.hpp"
 
 #include "core/context.hpp"
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
-#include "datasets/testing.hpp"
 
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::answers_test {
+namespace rulerank::al::answers_test {
 namespace {
+
+using rulerank::testing_tools::complaint_of;
+using rulerank::testing_tools::input_and_message;
 
 class answers : public testing::Test {
  protected:
@@ -28,20 +31,15 @@ class answers : public testing::Test {
     return read_labels(context{}, file(text), pool_);
   }
   std::string message(std::string const& text) const {
-    try {
-      read(text);
-    } catch (error const& e) {
-      return std::string(e.what()).substr(path_.size() + 1);
-    }
-    return "no error";
+    return complaint_of(path_, [&] { read(text); });
   }
 
-  testing_tools::temporary_folder folder_;
+  rulerank::testing_tools::temporary_folder folder_;
   std::string path_ = folder_ / "answers";
-  dataset pool_ = [] {
-    svmlight_options options;
+  datasets::dataset pool_ = [] {
+    datasets::svmlight_options options;
     options.unlabelled = -1;
-    return parse_svmlight(
+    return datasets::parse_svmlight(
         context{},
         "-1 qid:a 1:1 # docid = X\n# a comment\n-1 qid:a 1:2 #docid = Y  says\t\"so\"\n"
         "2 qid:b 1:3\n-1 qid:b 1:4 #docid = \"Z\"\n",
@@ -63,35 +61,34 @@ TEST_F(answers, are_read) {
 }
 
 TEST_F(answers, that_are_wrong_are_told_with_their_place) {
-  EXPECT_EQ(message(""),
-            "1:1: found nothing, expected a header with line and label, between tabs, commas or "
-            "semicolons");
-  EXPECT_EQ(message("line|label\n1|2\n"),
-            "1:1: found no column 'line', expected a header with line and label, between tabs, "
-            "commas or semicolons");
-  EXPECT_EQ(message("line\tdocid\n"),
-            "1:1: found no column 'label', expected a header with line and label, between tabs, "
-            "commas or semicolons");
-  EXPECT_EQ(message("line\tlabel\tline\n"), "1:12: column 'line' is there twice, expected it once");
-  EXPECT_EQ(message("line\tlabel\n4\t1\n"),
-            "2:1: found line '4', expected 0 to 3, a document of pool");
-  EXPECT_EQ(message("line\tlabel\n-1\t1\n"),
-            "2:1: found line '-1', expected 0 to 3, a document of pool");
+  input_and_message const rows[] = {
+      {"",
+       ":1:1: found nothing, expected a header with line and label, between tabs, commas or "
+       "semicolons"},
+      {"line|label\n1|2\n",
+       ":1:1: found no column 'line', expected a header with line and label, between tabs, "
+       "commas or semicolons"},
+      {"line\tdocid\n",
+       ":1:1: found no column 'label', expected a header with line and label, between tabs, "
+       "commas or semicolons"},
+      {"line\tlabel\tline\n", ":1:12: column 'line' is there twice, expected it once"},
+      {"line\tlabel\n4\t1\n", ":2:1: found line '4', expected 0 to 3, a document of pool"},
+      {"line\tlabel\n-1\t1\n", ":2:1: found line '-1', expected 0 to 3, a document of pool"},
+      {"line\tdocid\tlabel\n0\tY\t1\n",
+       ":2:3: found docid 'Y', expected 'X', that of document 0 of pool, counted from 0"},
+      {"line\tqid\tlabel\n0\ta\t1\n2\ta\t1\n",
+       ":3:3: found qid 'a', expected 'b', that of document 2 of pool, counted from 0"},
+      {"line\tlabel\n0\t1\n1\t1\n0\t2\n",
+       ":4:3: found '2', but line 2 says '1' of the same document, expected one answer"},
+      {"docid\tline\tlabel\nX\n", ":2:1: found 1 field, expected 3 as in the header"},
+      {"line,text,label\n1,a, b,2\n", ":2:1: found 4 fields, expected 3 as in the header"},
+      // A comma of the text that is in no quotes.
+      {"line,text,label\n1,a,1,2\n", ":2:1: found 4 fields, expected 3 as in the header"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return message(text); });
   for (std::string const label : {"-1", "x", "1.5", "2147483648", "1 2", "Skip it"})
     EXPECT_EQ(message("line\tlabel\n0\t" + label + "\n"),
-              "2:3: found '" + label + "', expected a label, an integer of 0 or more, or skip");
-  EXPECT_EQ(message("line\tdocid\tlabel\n0\tY\t1\n"),
-            "2:3: found docid 'Y', expected 'X', that of document 0 of pool, counted from 0");
-  EXPECT_EQ(message("line\tqid\tlabel\n0\ta\t1\n2\ta\t1\n"),
-            "3:3: found qid 'a', expected 'b', that of document 2 of pool, counted from 0");
-  EXPECT_EQ(message("line\tlabel\n0\t1\n1\t1\n0\t2\n"),
-            "4:3: found '2', but line 2 says '1' of the same document, expected one answer");
-  EXPECT_EQ(message("docid\tline\tlabel\nX\n"), "2:1: found 1 field, expected 3 as in the header");
-  EXPECT_EQ(message("line,text,label\n1,a, b,2\n"),
-            "2:1: found 4 fields, expected 3 as in the header");
-  EXPECT_EQ(message("line,text,label\n1,a,1,2\n"),
-            "2:1: found 4 fields, expected 3 as in the header")
-      << "a comma of the text that is in no quotes";
+              ":2:3: found '" + label + "', expected a label, an integer of 0 or more, or skip");
 }
 
 TEST_F(answers, table_to_fill_in_is_read_again) {
@@ -127,9 +124,9 @@ TEST_F(answers, as_spreadsheets_save_them_are_read) {
   EXPECT_EQ(read("sep=,\nline,label\n1,2\n0,1\n"), expected);
   EXPECT_EQ(read("line,text,label\n1,\"a\n\nb\",2\n0,x,1\n")[1].line, 5U);
   EXPECT_EQ(message("line,text,label\n1,\"a\nb\",2\n0,x,y\n"),
-            "4:5: found 'y', expected a label, an integer of 0 or more, or skip");
+            ":4:5: found 'y', expected a label, an integer of 0 or more, or skip");
   EXPECT_EQ(message(std::string("\xFF\xFEl\0", 4)),
-            "1:1: found UTF-16, expected UTF-8 (`CSV UTF-8` in a spreadsheet)");
+            ":1:1: found UTF-16, expected UTF-8 (`CSV UTF-8` in a spreadsheet)");
 }
 
 TEST_F(answers, journal_keeps_what_stands) {
@@ -206,36 +203,35 @@ TEST_F(answers, journal_of_something_else_is_refused_and_left_as_it_is) {
   std::string const head = "# rulerank answers 1 me\nline\tdocid\tanswer\n";
   auto const refused = [&](std::string const& text) -> std::string {
     file(text);
-    try {
-      answer_journal journal(path_, "me", pool_);
-    } catch (error const& e) {
-      EXPECT_EQ(bytes(), text);
-      return std::string(e.what()).substr(path_.size() + 1);
-    }
-    return "no error";
+    std::string const said = complaint_of(path_, [&] { answer_journal(path_, "me", pool_); });
+    EXPECT_EQ(bytes(), text);
+    return said;
   };
-  EXPECT_TRUE(refused("1 qid:1 1:1\n").starts_with("1:1: this is no journal of answers"));
-  EXPECT_TRUE(refused("precious").starts_with("1:1: this is no journal of answers"));
-  EXPECT_TRUE(refused("# rulerank answers 1 you\nline\tdocid\tanswer\n")
-                  .starts_with("1:22: these answers were given with another pool"));
-  EXPECT_TRUE(refused("# rulerank answers 1 me\nline\tanswer\n").starts_with("2:1: "));
-  EXPECT_TRUE(refused(head + "0\tX\n").starts_with("3:1: found 2 fields"));
-  EXPECT_TRUE(refused(head + "7\tX\t1\n").starts_with("3:1: found line '7'"));
-  EXPECT_TRUE(refused(head + "0\tY\t1\n").starts_with("3:3: found docid 'Y'"));
-  EXPECT_TRUE(refused(head + "0\tX\tgood\n").starts_with("3:5: found 'good'"));
-  EXPECT_TRUE(refused(head + "0\tX\tundo\n").starts_with("3:1: this undoes"));
-  EXPECT_TRUE(refused(head + "0\tX\t1\n1\tY\t1\n0\tX\tundo\n").starts_with("5:1: this undoes"));
+  input_and_message const rows[] = {
+      {"1 qid:1 1:1\n", ":1:1: this is no journal of answers..."},
+      {"precious", ":1:1: this is no journal of answers..."},
+      {"# rulerank answers 1 you\nline\tdocid\tanswer\n",
+       ":1:22: these answers were given with another pool..."},
+      {"# rulerank answers 1 me\nline\tanswer\n", ":2:1: ..."},
+      {head + "0\tX\n", ":3:1: found 2 fields..."},
+      {head + "7\tX\t1\n", ":3:1: found line '7'..."},
+      {head + "0\tY\t1\n", ":3:3: found docid 'Y'..."},
+      {head + "0\tX\tgood\n", ":3:5: found 'good'..."},
+      {head + "0\tX\tundo\n", ":3:1: this undoes..."},
+      {head + "0\tX\t1\n1\tY\t1\n0\tX\tundo\n", ":5:1: this undoes..."},
+  };
+  expect_messages(rows, refused);
   EXPECT_THROW(answer_journal("/dev/null", "me", pool_), output_error);
   EXPECT_THROW(answer_journal(folder_.path().string(), "me", pool_), output_error);
   EXPECT_THROW(answer_journal(folder_ / "none/x", "me", pool_), output_error);
 }
 
 TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
-  std::vector<std::int32_t> const labels{10, unlabelled, 2, 0};
+  std::vector<std::int32_t> const labels{10, datasets::unlabelled, 2, 0};
   std::vector<std::size_t> const chosen{0, 1, 2, 3};
   {
     output_file out(path_);
-    write_lines(pool_, chosen, out, labels);
+    datasets::write_lines(pool_, chosen, out, labels);
     out.commit();
   }
   EXPECT_EQ(bytes(),
@@ -244,4 +240,4 @@ TEST_F(answers, stand_in_the_place_of_labels_that_were_missing) {
 }
 
 }  // namespace
-}  // namespace rulerank::datasets::answers_test
+}  // namespace rulerank::al::answers_test

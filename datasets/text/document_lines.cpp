@@ -1,4 +1,4 @@
-#include "datasets/document_lines.hpp"
+#include "datasets/text/document_lines.hpp"
 
 #include "core/error.hpp"
 #include "datasets/trec.hpp"
@@ -13,7 +13,7 @@ std::string fault_of_id(std::string_view id, id_form form) {
   if (form == id_form::any) return {};
   bool const hash = form == id_form::qid && id.find('#') != id.npos;
   if (is_run_column(id) && !hash) return {};
-  return fmt::format("found the id {}, expected one word{}", datasets::quoted(id),
+  return fmt::format("found the id {}, expected one word{}", rulerank::quoted(id),
                      form == id_form::qid ? " without #"
                      : id == "#"          ? " other than #"
                                           : "");
@@ -47,7 +47,7 @@ void document_lines::claim_at(std::uint64_t line, std::string const& id, std::ui
   document_ids::place const& before = first->second;
   fail_at(line, column,
           fmt::format("found id {} again, expected each once (it is that of {}line {} already)",
-                      datasets::quoted(id),
+                      rulerank::quoted(id),
                       before.file == file_ ? "" : fmt::format("{}, ", ids_.files[before.file]),
                       before.line));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "datasets/document_lines.hpp"
+#include "datasets/text/document_lines.hpp"
 
 #include <cstddef>
 #include <string_view>

@@ -17,7 +17,7 @@
 // the document lines of the pool's file, with the docid beside it as a check.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::al {
 
 /// What is said of a document.
 struct answer {
@@ -43,7 +43,8 @@ std::size_t left_out_of(std::span<answer const> answers);
 /// CRLF, cells in double quotes as spreadsheets write them, line ends in them too, plain, .gz or
 /// .zst. Throws `error` with line and column for anything else, for a line, docid or qid that
 /// `pool` has not, and for two different answers about one document.
-std::vector<answer> read_labels(context const& ctx, std::string const& path, dataset const& pool);
+std::vector<answer> read_labels(context const& ctx, std::string const& path,
+                                datasets::dataset const& pool);
 
 /// How a table to be filled in looks.
 struct label_form {
@@ -56,7 +57,7 @@ struct label_form {
 /// `form`, comment; in the order of `documents`. An apostrophe stands in front of ids that a
 /// spreadsheet could take for numbers or dates, and of what it could take for a formula;
 /// `read_labels` knows it.
-std::string labels_to_fill(dataset const& pool, std::span<std::size_t const> documents,
+std::string labels_to_fill(datasets::dataset const& pool, std::span<std::size_t const> documents,
                            label_form const& form = {});
 
 /// Who answers: one person (or a table), or several, whose names stand with their answers.
@@ -72,7 +73,7 @@ class answer_journal {
  public:
   /// Throws `error` for a file that is no such journal, or whose identity is another;
   /// `output_error` for one that cannot be written, or that another process writes.
-  answer_journal(std::string path, std::string_view identity, dataset const& pool,
+  answer_journal(std::string path, std::string_view identity, datasets::dataset const& pool,
                  labellers who = labellers::one);
   ~answer_journal();
   answer_journal(answer_journal const&) = delete;
@@ -93,11 +94,11 @@ class answer_journal {
   std::string header() const;
 
   std::string path_;
-  dataset const& pool_;
+  datasets::dataset const& pool_;
   labellers who_;
   std::vector<std::size_t> places_;  // of the documents among the input's lines
   std::vector<answer> answers_;
   int descriptor_ = -1;
 };
 
-}  // namespace rulerank::datasets
+}  // namespace rulerank::al

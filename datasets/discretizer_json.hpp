@@ -1,0 +1,15 @@
+#pragma once
+
+#include "datasets/discretizer.hpp"
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace rulerank::datasets {
+
+/// Round-trip exact; `from_json` throws `error` naming `name` for anything that does not fit.
+nlohmann::json to_json(discretizer const& fitted);
+discretizer discretizer_from_json(nlohmann::json const& json, std::string const& name);
+
+}  // namespace rulerank::datasets

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "eval/report.hpp"
+#include "eval/table.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace rulerank::eval {
+
+/// One object with the profile in every part, the systems' averages by fold, their queries where
+/// asked for, and the comparisons.
+nlohmann::ordered_json to_json(report const& r);
+
+/// Every part of a profile by its command-line name.
+nlohmann::ordered_json to_json(profile const& p);
+
+/// The rows as an array of objects by column name; what is not finite becomes null.
+nlohmann::ordered_json to_json(table const& t);
+
+}  // namespace rulerank::eval

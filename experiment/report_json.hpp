@@ -1,0 +1,22 @@
+#pragma once
+
+#include "experiment/learning_curves.hpp"
+#include "experiment/report.hpp"
+#include "experiment/settings.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace rulerank::experiment {
+
+/// For the fingerprint of folds and for results.json.
+nlohmann::ordered_json to_json(settings const& s);
+
+/// Settings, folds, systems, comparisons: a function of the settings and the inputs.
+nlohmann::ordered_json to_json(report const& r, settings const& s);
+
+/// The results as data.
+nlohmann::ordered_json to_json(curve_results const& all);
+
+nlohmann::ordered_json to_json(data_reading const& reading);
+
+}  // namespace rulerank::experiment
