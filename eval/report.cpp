@@ -17,13 +17,6 @@ std::string_view to_string(averaging how) {
   return how == averaging::folds ? "mean of fold means" : "mean over all queries";
 }
 
-nlohmann::ordered_json by_measure(std::vector<measure> const& measures,
-                                  std::vector<double> const& values) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (std::size_t m = 0; m < measures.size(); ++m) json[measures[m].name()] = values[m];
-  return json;
-}
-
 std::size_t query_count(system_values const& system) {
   std::size_t count = 0;
   for (query_values const& fold : system.folds) count += fold.size();
@@ -101,12 +94,7 @@ table comparisons_table(report const& r, int digits) {
       t.columns.push_back({name, column::style::general});
   for (comparison const& c : r.comparisons) {
     std::vector<cell>& row = t.rows.emplace_back();
-    row = {c.on.name(),
-           c.system,
-           c.difference,
-           static_cast<std::int64_t>(c.wins),
-           static_cast<std::int64_t>(c.ties),
-           static_cast<std::int64_t>(c.losses)};
+    row = {c.on.name(), c.system, c.difference, c.wins, c.ties, c.losses};
     if (c.paired_t)
       for (double value : {c.paired_t->statistic, c.paired_t->p, c.paired_t->p_holm})
         row.emplace_back(value);
@@ -122,6 +110,13 @@ std::string render(report const& r, table_format format, int digits) {
   if (!r.comparisons.empty())
     text += fmt::format("\n{}", render(comparisons_table(r, digits), format));
   return text;
+}
+
+nlohmann::ordered_json by_measure(std::vector<measure> const& measures,
+                                  std::vector<double> const& values) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t m = 0; m < measures.size(); ++m) json[measures[m].name()] = values[m];
+  return json;
 }
 
 nlohmann::ordered_json to_json(profile const& p) {

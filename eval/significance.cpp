@@ -32,6 +32,15 @@ random_engine engine_for(std::uint64_t seed, std::uint64_t piece) {
 
 }  // namespace
 
+double standard_deviation(std::span<double const> values) {
+  if (values.size() < 2) return 0;
+  auto const n = static_cast<double>(values.size());
+  double const mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (double const value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (n - 1));
+}
+
 test_result paired_t_test(std::span<double const> differences) {
   std::size_t const n = differences.size();
   if (n < 2) return {};

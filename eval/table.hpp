@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,13 +29,24 @@ struct column {
   int digits = 4;
 };
 
-using cell = std::variant<std::string, std::int64_t, double>;
+/// A text, a whole number or a double.
+struct cell : std::variant<std::string, std::int64_t, double> {
+  cell() = default;
+  // NOLINTBEGIN(google-explicit-constructor): rows are lists of values
+  cell(std::string text) : variant(std::move(text)) {}
+  cell(std::string_view text) : variant(std::string(text)) {}
+  cell(char const* text) : variant(std::string(text)) {}
+  template <std::integral Whole>
+  cell(Whole value) : variant(static_cast<std::int64_t>(value)) {}
+  cell(double value) : variant(value) {}
+  // NOLINTEND(google-explicit-constructor)
+};
 
 /// Rows of cells under named columns, to be shown in any format.
 struct table {
-  std::string title;  ///< one line, may be empty
-  std::vector<column> columns;
-  std::vector<std::vector<cell>> rows;  ///< each as long as `columns`
+  std::string title{};  ///< one line, may be empty
+  std::vector<column> columns{};
+  std::vector<std::vector<cell>> rows{};  ///< each as long as `columns`
 };
 
 /// The table as text that ends with a line feed. `table`: aligned columns; `tsv`: a comment line

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -30,15 +29,6 @@ bool same_curve_point(curve_point const& p, curve_summary const& s) {
 
 std::string percent(double share) {
   return fmt::format("{:.4g} %", 100 * share);
-}
-
-double deviation(std::vector<double> const& values) {
-  if (values.size() < 2) return 0;
-  auto const n = static_cast<double>(values.size());
-  double const mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (double const v : values) squares += (v - mean) * (v - mean);
-  return std::sqrt(squares / (n - 1));
 }
 
 /// What was learnt from and, where it chose the setting, the validation part.
@@ -152,7 +142,7 @@ void add_differences(std::vector<difference> const& all, std::size_t measure,
     for (std::size_t q = 0; q < less.size(); ++q) less[q] -= d.other->queries[measure][q];
     eval::mean_interval const within = eval::confidence_interval(less);
     p.push_back(eval::paired_t_test(less).p);
-    rows.push_back({measure_name, std::string(name_of(d.one->settings)), percent(d.one->budget),
+    rows.push_back({measure_name, name_of(d.one->settings), percent(d.one->budget),
                     fmt::format("{}, {}", d.one->way, d.one->system),
                     fmt::format("{}, {}", d.other->way, d.other->system), within.mean, within.low,
                     within.high, p.back()});
@@ -181,44 +171,49 @@ eval::table differences_table(std::string title) {
   return t;
 }
 
-/// Each of our systems less the best one of another library on the same samples.
-eval::table systems_compared(curve_results const& all, std::vector<curve_summary> const& of) {
-  auto const is_ours = [&](curve_summary const& s) {
-    return std::find(all.ours.begin(), all.ours.end(), s.system) != all.ours.end();
-  };
-  eval::table t = differences_table(
-      "our systems less the best other library's on the same samples: mean over the queries, its "
-      "95 % interval, paired t-test, Holm's correction over a measure's rows");
+/// Each summary less the one that `other_of` gives beside it by a measure, where it gives one.
+template <class OtherOf>
+eval::table compared(curve_results const& all, std::vector<curve_summary> const& of,
+                     std::string title, OtherOf const& other_of) {
+  eval::table t = differences_table(std::move(title));
   for (std::size_t m = 0; m < all.options.measures.size(); ++m) {
     std::vector<difference> rows;
-    for (curve_summary const& s : of) {
-      if (!is_ours(s)) continue;
-      curve_summary const* best = nullptr;
-      for (curve_summary const& other : of)
-        if (!is_ours(other) && other.budget == s.budget && other.settings == s.settings &&
-            other.way == s.way && (best == nullptr || other.means[m] > best->means[m]))
-          best = &other;
-      if (best != nullptr) rows.push_back({&s, best});
-    }
+    for (curve_summary const& s : of)
+      if (curve_summary const* const other = other_of(s, m)) rows.push_back({&s, other});
     add_differences(rows, m, all.options.measures[m].name(), t);
   }
   return t;
 }
 
+/// Each of our systems less the best one of another library on the same samples.
+eval::table systems_compared(curve_results const& all, std::vector<curve_summary> const& of) {
+  auto const is_ours = [&](curve_summary const& s) {
+    return std::find(all.ours.begin(), all.ours.end(), s.system) != all.ours.end();
+  };
+  return compared(
+      all, of,
+      "our systems less the best other library's on the same samples: mean over the queries, its "
+      "95 % interval, paired t-test, Holm's correction over a measure's rows",
+      [&](curve_summary const& s, std::size_t m) {
+        curve_summary const* best = nullptr;
+        for (curve_summary const& other : of)
+          if (is_ours(s) && !is_ours(other) && other.budget == s.budget &&
+              other.settings == s.settings && other.way == s.way &&
+              (best == nullptr || other.means[m] > best->means[m]))
+            best = &other;
+        return best;
+      });
+}
+
 /// Each way less random documents, by the same system.
 eval::table ways_compared(curve_results const& all, std::vector<curve_summary> const& of) {
-  eval::table t = differences_table(
+  return compared(
+      all, of,
       "a way to choose less random documents, by the same system: mean over the queries, its 95 % "
-      "interval, paired t-test, Holm's correction over a measure's rows");
-  for (std::size_t m = 0; m < all.options.measures.size(); ++m) {
-    std::vector<difference> rows;
-    for (curve_summary const& s : of)
-      if (s.way != "random")
-        if (curve_summary const* const random = summary_of(of, s, "random", s.system))
-          rows.push_back({&s, random});
-    add_differences(rows, m, all.options.measures[m].name(), t);
-  }
-  return t;
+      "interval, paired t-test, Holm's correction over a measure's rows",
+      [&](curve_summary const& s, std::size_t /*m*/) {
+        return s.way == "random" ? nullptr : summary_of(of, s, "random", s.system);
+      });
 }
 
 eval::table choices_table(curve_results const& all, setting_choice by) {
@@ -239,9 +234,7 @@ eval::table choices_table(curve_results const& all, setting_choice by) {
     for (curve_choice const& c : fold.choices)
       if (c.by == by)
         t.rows.push_back({fold.name, percent(c.budget), c.system, c.trial,
-                          c.steps == 0 ? eval::cell(std::string())
-                                       : eval::cell(static_cast<std::int64_t>(c.steps)),
-                          c.value});
+                          c.steps == 0 ? eval::cell(std::string()) : eval::cell(c.steps), c.value});
   return t;
 }
 
@@ -257,6 +250,25 @@ std::vector<eval::table> tables_of(curve_results const& all) {
                                     choices_table(all, setting_choice::validated)})
     if (!t.rows.empty()) tables.push_back(std::move(t));
   return tables;
+}
+
+constexpr auto general = eval::column::style::general;
+
+/// A table of points of curves without rows, whose columns `cells_of` fills.
+eval::table table_of_points(std::string title) {
+  return {std::move(title),
+          {{"fold"},
+           {"way"},
+           {"share", general},
+           {"settings"},
+           {"draw", general},
+           {"system"},
+           {"how"},
+           {"documents", general}}};
+}
+
+std::vector<eval::cell> cells_of(curve_fold const& fold, curve_point const& p) {
+  return {fold.name, p.way, p.budget, name_of(p.settings), p.draw, p.system, p.how, p.documents};
 }
 
 }  // namespace
@@ -301,33 +313,24 @@ std::vector<curve_summary> summaries(curve_results const& all) {
       for (auto const& d : by_draw) of_draws.push_back(d[m] / folds);
       s.means.push_back(std::accumulate(of_draws.begin(), of_draws.end(), 0.0) /
                         static_cast<double>(of_draws.size()));
-      s.spread.push_back(deviation(of_draws));
+      s.spread.push_back(eval::standard_deviation(of_draws));
     }
   }
   return found;
 }
 
 eval::table points_table(curve_results const& all) {
-  eval::table t;
-  t.title = fmt::format("each sample's averages over the queries of its fold{}{}",
-                        all.libraries.empty() ? "" : "; ", fmt::join(all.libraries, ", "));
-  auto const number = eval::column::style::general;
-  t.columns = {{"fold"},   {"way"}, {"share", number},     {"settings"},      {"draw", number},
-               {"system"}, {"how"}, {"documents", number}, {"labels", number}};
+  eval::table t = table_of_points(
+      fmt::format("each sample's averages over the queries of its fold{}{}",
+                  all.libraries.empty() ? "" : "; ", fmt::join(all.libraries, ", ")));
+  t.columns.push_back({"labels", general});
   for (eval::measure const& m : all.options.measures)
     t.columns.push_back({m.name(), eval::column::style::fixed, 4});
   std::size_t const measures = all.options.measures.size();
   for (curve_fold const& fold : all.folds)
     for (curve_point const& p : fold.points) {
-      std::vector<eval::cell> row{fold.name,
-                                  p.way,
-                                  p.budget,
-                                  std::string(name_of(p.settings)),
-                                  static_cast<std::int64_t>(p.draw),
-                                  p.system,
-                                  p.how,
-                                  static_cast<std::int64_t>(p.documents),
-                                  static_cast<std::int64_t>(labels_read(fold, p))};
+      std::vector<eval::cell> row = cells_of(fold, p);
+      row.emplace_back(labels_read(fold, p));
       for (std::size_t m = 0; m < measures; ++m) {
         double sum = 0;
         for (std::size_t i = m; i < p.values.size(); i += measures) sum += p.values[i];
@@ -339,19 +342,13 @@ eval::table points_table(curve_results const& all) {
 }
 
 eval::table seconds_table(curve_fold const& fold) {
-  eval::table t;
-  t.title =
+  eval::table t = table_of_points(
       "seconds of one thread, with other samples side by side: another run has other ones; fit: to "
-      "learn from the sample, items made before; score: all documents of the test part";
-  auto const number = eval::column::style::general;
-  t.columns = {{"fold"},   {"way"}, {"share", number},     {"settings"},    {"draw", number},
-               {"system"}, {"how"}, {"documents", number}, {"fit", number}, {"score", number}};
+      "learn from the sample, items made before; score: all documents of the test part");
+  t.columns.insert(t.columns.end(), {{"fit", general}, {"score", general}});
   for (std::size_t i = 0; i < fold.seconds.size(); ++i) {
-    curve_point const& p = fold.points.at(i);
-    curve_seconds const& s = fold.seconds[i];
-    t.rows.push_back({fold.name, p.way, p.budget, std::string(name_of(p.settings)),
-                      static_cast<std::int64_t>(p.draw), p.system, p.how,
-                      static_cast<std::int64_t>(p.documents), s.fit, s.score});
+    t.rows.push_back(cells_of(fold, fold.points.at(i)));
+    t.rows.back().insert(t.rows.back().end(), {fold.seconds[i].fit, fold.seconds[i].score});
   }
   return t;
 }
@@ -369,22 +366,18 @@ json_text to_json(curve_results const& all) {
   json["options"] = options_json(all);
   json["averaged"] = "mean of fold means";
   json["curves"] = json_text::array();
-  auto const by_measure = [&](std::vector<double> const& values) {
-    json_text of = json_text::object();
-    for (std::size_t m = 0; m < values.size(); ++m) of[all.options.measures[m].name()] = values[m];
-    return of;
-  };
-  for (curve_summary const& s : summaries(all))
-    json["curves"].push_back({{"way", s.way},
-                              {"system", s.system},
-                              {"settings", name_of(s.settings)},
-                              {"share", s.budget},
-                              {"documents", s.documents},
-                              {"labels", s.labels},
-                              {"draws", s.draws},
-                              {"means", by_measure(s.means)},
-                              {"deviation_over_draws", by_measure(s.spread)}});
   std::vector<curve_summary> const of = summaries(all);
+  for (curve_summary const& s : of)
+    json["curves"].push_back(
+        {{"way", s.way},
+         {"system", s.system},
+         {"settings", name_of(s.settings)},
+         {"share", s.budget},
+         {"documents", s.documents},
+         {"labels", s.labels},
+         {"draws", s.draws},
+         {"means", eval::by_measure(all.options.measures, s.means)},
+         {"deviation_over_draws", eval::by_measure(all.options.measures, s.spread)}});
   json["systems_compared"] = eval::to_json(systems_compared(all, of));
   json["ways_compared"] = eval::to_json(ways_compared(all, of));
   json["cross_fitted_choices"] = eval::to_json(choices_table(all, setting_choice::cross_fitted));

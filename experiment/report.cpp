@@ -8,8 +8,6 @@
 #include "experiment/report_json.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,15 +33,6 @@ eval::system_values values_of(std::vector<fold_result> const& folds, system cons
   return values;
 }
 
-double standard_deviation(std::vector<double> const& values) {
-  if (values.size() < 2) return 0;
-  auto const n = static_cast<double>(values.size());
-  double const mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (double const value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (n - 1));
-}
-
 /// The spread over the draws of one measure's mean of fold means.
 double spread_of(std::vector<fold_result> const& folds, system const& what, std::size_t measure) {
   std::vector<double> means(result_of(folds[0], what).draws.size());
@@ -52,7 +41,7 @@ double spread_of(std::vector<fold_result> const& folds, system const& what, std:
       means[draw] += result_of(fold, what).draws.at(draw)[measure];
     means[draw] /= static_cast<double>(folds.size());
   }
-  return standard_deviation(means);
+  return eval::standard_deviation(means);
 }
 
 system_summary summarize(std::vector<fold_result> const& folds, system const& what) {
@@ -95,7 +84,7 @@ eval::table systems_table(report const& r, settings const& s) {
     t.columns.push_back({m.name(), eval::column::style::fixed, 4});
   for (system_summary const& system : r.systems) {
     std::vector<eval::cell> row{system.what.label, std::string(), std::string(), std::string()};
-    if (system.what.rank_size > 0) row[1] = std::int64_t{system.what.rank_size};
+    if (system.what.rank_size > 0) row[1] = system.what.rank_size;
     if (system.documents) row[2] = *system.documents;
     if (system.share) row[3] = 100 * *system.share;
     row.insert(row.end(), system.means.begin(), system.means.end());
@@ -107,12 +96,6 @@ eval::table systems_table(report const& r, settings const& s) {
     t.rows.push_back(std::move(row));
   }
   return t;
-}
-
-json_text by_measure(settings const& s, std::vector<double> const& values) {
-  json_text json = json_text::object();
-  for (std::size_t m = 0; m < values.size(); ++m) json[s.measures[m].name()] = values[m];
-  return json;
 }
 
 json_text to_json(fold_result const& fold) {
@@ -143,17 +126,18 @@ json_text to_json(system_summary const& system, report const& r, settings const&
   if (system.what.reduce_size > 0) json["reduce_size"] = system.what.reduce_size;
   if (system.documents) json["documents"] = *system.documents;
   if (system.share) json["share"] = *system.share;
-  json["means"] = by_measure(s, system.means);
-  if (!system.spread.empty()) json["deviation_over_draws"] = by_measure(s, system.spread);
+  json["means"] = eval::by_measure(s.measures, system.means);
+  if (!system.spread.empty())
+    json["deviation_over_draws"] = eval::by_measure(s.measures, system.spread);
   json["folds"] = json_text::array();
   for (fold_result const& fold : r.folds) {
     system_result const& result = result_of(fold, system.what);
     json_text one;
     one["name"] = fold.name;
     if (result.documents) one["documents"] = *result.documents;
-    one["means"] = by_measure(s, result.queries.averages());
+    one["means"] = eval::by_measure(s.measures, result.queries.averages());
     for (std::vector<double> const& draw : result.draws)
-      one["draws"].push_back(by_measure(s, draw));
+      one["draws"].push_back(eval::by_measure(s.measures, draw));
     json["folds"].push_back(std::move(one));
   }
   return json;

@@ -50,8 +50,8 @@ eval::table part_of(eval::table const& of, std::size_t names, std::size_t begin,
     some.insert(some.end(), at(begin), at(end));
     return some;
   };
-  eval::table part{
-      .title = begin == names ? of.title : std::string(), .columns = taken(of.columns), .rows = {}};
+  eval::table part{.title = begin == names ? of.title : std::string(),
+                   .columns = taken(of.columns)};
   for (auto const& row : of.rows) part.rows.push_back(taken(row));
   return part;
 }

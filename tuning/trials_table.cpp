@@ -16,36 +16,32 @@ namespace {
 /// The cells of a candidate's settings; what its kind does not have is "-".
 void add_settings(candidate const& c, bool norms, bool kinds, std::vector<eval::cell>& row) {
   auto const add = [&row](bool has, auto const& value) {
-    if (has)
-      row.emplace_back(value);
-    else
-      row.emplace_back(std::string(1, '-'));
+    row.push_back(has ? eval::cell(value) : eval::cell("-"));
   };
   bool const cut = !c.linear, rules = cut && !c.scorecard;
   std::size_t const kind = c.linear ? 2 : c.scorecard ? 1 : 0;
-  if (kinds) row.emplace_back(std::string(l2r::member_kind_names()[kind]));
-  add(cut, std::string(datasets::name_of(c.cuts.method)));
+  if (kinds) row.emplace_back(l2r::member_kind_names()[kind]);
+  add(cut, datasets::name_of(c.cuts.method));
   if (cut && c.cuts.bins == 0)
-    row.emplace_back(std::string("cv"));
+    row.emplace_back("cv");
   else
-    add(cut, std::int64_t{c.cuts.bins});
+    add(cut, c.cuts.bins);
   if (norms)
-    add(cut && c.cuts.norm,
-        std::string(datasets::name_of(c.cuts.norm.value_or(datasets::normalization::none))));
-  add(rules, std::int64_t{c.scoring.rule_size});
-  add(rules, std::int64_t{c.scoring.thresholds.min_support});
+    add(cut && c.cuts.norm, datasets::name_of(c.cuts.norm.value_or(datasets::normalization::none)));
+  add(rules, c.scoring.rule_size);
+  add(rules, c.scoring.thresholds.min_support);
   add(rules, c.scoring.thresholds.min_confidence);
   add(rules, c.scoring.support_weight);
   add(rules, c.scoring.smoothing);
   add(rules, c.scoring.feature_share);
   if (!kinds) return;
   l2r::scorecard_options const card = c.scorecard.value_or(l2r::scorecard_options{});
-  add(c.scorecard.has_value(), std::string(l2r::name_of(card.loss)));
+  add(c.scorecard.has_value(), l2r::name_of(card.loss));
   add(c.scorecard.has_value(), card.points_penalty);
   add(c.scorecard.has_value(), card.smoothness);
   double const strength = c.linear.value_or(l2r::linear_options{}).strength;
   if (strength == 0)
-    row.emplace_back(std::string("cross-fit"));
+    row.emplace_back("cross-fit");
   else
     add(c.linear.has_value(), strength);
 }
@@ -97,8 +93,7 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
                                                {"strength", style::general}});
   for (trial const* const one : rows) {
     candidate const& c = t.candidates()[one->candidate];
-    std::vector<eval::cell> row{fmt::format("{}/{}", one->rung + 1, rungs),
-                                static_cast<std::int64_t>(one->queries)};
+    std::vector<eval::cell> row{fmt::format("{}/{}", one->rung + 1, rungs), one->queries};
     row.insert(row.end(), one->values.begin(), one->values.end());
     add_settings(c, norms, kinds, row);
     table.rows.push_back(std::move(row));

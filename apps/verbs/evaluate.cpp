@@ -335,7 +335,7 @@ std::string list_of_measures(eval::table_format format) {
     std::string name(kind->name);
     if (kind->cut == eval::measure_kind::cutoff::optional) name += "[@k]";
     if (kind->cut == eval::measure_kind::cutoff::required) name += "@k";
-    t.rows.push_back({name, std::string(kind->summary), std::string(kind->citation)});
+    t.rows.push_back({name, kind->summary, kind->citation});
   }
   return eval::render(t, format);
 }

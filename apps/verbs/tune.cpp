@@ -162,9 +162,8 @@ nlohmann::ordered_json fit_json(tuning::tuner const& tuner, tuning::search_resul
   nlohmann::ordered_json json{{"at_least_as_good", of.kept},
                               {"gain", of.gain.mean},
                               {"low", of.gain.low},
-                              {"high", of.gain.high}};
-  for (std::size_t m = 0; m < measures.size(); ++m)
-    json["validation"][measures[m].name()] = of.values[m];
+                              {"high", of.gain.high},
+                              {"validation", eval::by_measure(measures, of.values)}};
   for (std::size_t const c : of.candidates)
     json["members"].push_back(to_json(tuner.candidates()[c]));
   return json;
