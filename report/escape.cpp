@@ -1,6 +1,7 @@
 #include "report/escape.hpp"
 
 #include "core/json_text.hpp"
+#include "eval/svg.hpp"
 
 #include <nlohmann/json.hpp>
 #include <openssl/evp.h>
@@ -23,27 +24,7 @@ std::string clean(std::string_view text) {
 }
 
 std::string escape_html(std::string_view text) {
-  std::string result;
-  for (char const c : clean(text)) switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  return result;
+  return eval::escape_xml(clean(text));
 }
 
 std::string base64(std::string_view bytes) {

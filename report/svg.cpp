@@ -1,12 +1,12 @@
 #include "report/svg.hpp"
 
+#include "eval/svg.hpp"
 #include "report/escape.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +20,8 @@
 namespace rulerank::report {
 
 namespace {
+
+using eval::plot_scale;
 
 constexpr double width = 640, plot_height = 300, left = 96, right = 24, top = 12, below = 54;
 constexpr double legend_line = 18, letter = 6.4;  // of the legend's size, about
@@ -42,15 +44,6 @@ constexpr std::string_view own_style =
     ".s6{stroke:#6b4a00;fill:#6b4a00}.s7{stroke:#2a2aa0;fill:#2a2aa0}"
     ".line{fill:none}.bar{stroke:none}</style>";
 
-struct range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  void take(double x) {
-    low = std::min(low, x);
-    high = std::max(high, x);
-  }
-};
-
 bool can_show(double x, axis const& on) {
   return std::isfinite(x) && (!on.logarithmic || x > 0);
 }
@@ -68,65 +61,8 @@ std::string cut(std::string const& text, std::size_t most) {
 }
 
 std::string text_at(double x, double y, std::string_view words, std::string_view anchor) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                     escape_html(words));
+  return eval::text_element(x, y, clean(words), anchor);
 }
-
-/// 1, 2 or 5 times a power of ten, at least `least`.
-double round_step(double least) {
-  double const decade = std::pow(10, std::floor(std::log10(least)));
-  for (int const n : {1, 2, 5})
-    if (n * decade >= least * (1 - 1e-12)) return n * decade;
-  return 10 * decade;
-}
-
-/// Where values lie on a side of the plot.
-class scale {
- public:
-  scale(range of, axis const& on, double from, double to)
-      : logarithmic_(on.logarithmic), from_(from), to_(to) {
-    low_ = logarithmic_ ? std::log10(of.low) : of.low;
-    high_ = logarithmic_ ? std::log10(of.high) : of.high;
-    double const room = 0.05 * (high_ - low_);
-    low_ -= room;
-    high_ += room;
-    if (high_ - low_ < 1e-9 * std::max(1.0, std::abs(high_))) {
-      double const half = logarithmic_ ? 0.5 : std::max(0.5 * std::abs(high_), 1e-3);
-      low_ -= half;
-      high_ += half;
-    }
-  }
-
-  double at(double x) const {
-    double const value = logarithmic_ ? std::log10(x) : x;
-    return from_ + (to_ - from_) * (value - low_) / (high_ - low_);
-  }
-
-  std::vector<double> ticks() const {
-    std::vector<double> found;
-    if (logarithmic_) {
-      bool const few = high_ - low_ > 2.5;
-      for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade)
-        for (int const n : {1, 2, 5})
-          if (double const x = std::log10(n) + decade;
-              (n == 1 || !few) && x >= low_ - 1e-9 && x <= high_ + 1e-9)
-            found.push_back(n * std::pow(10, decade));
-      if (found.size() > 1) return found;
-      found.clear();  // less than a factor of 2 or so: as if it were not logarithmic
-    }
-    double const low = logarithmic_ ? std::pow(10, low_) : low_;
-    double const high = logarithmic_ ? std::pow(10, high_) : high_;
-    double const step = round_step((high - low) / 5);
-    auto const last = static_cast<long long>(std::floor(high / step));
-    for (auto i = static_cast<long long>(std::ceil(low / step)); i <= last; ++i)
-      found.push_back(static_cast<double>(i) * step);
-    return found;
-  }
-
- private:
-  bool logarithmic_;
-  double low_, high_, from_, to_;
-};
 
 std::string number(double x) {
   if (x != 0 && (std::abs(x) >= 1e6 || std::abs(x) < 1e-4)) return fmt::format("{:.0e}", x);
@@ -141,7 +77,12 @@ std::string mark(std::size_t series, double x, double y, std::string_view title)
                      fmt::format(fmt::runtime(shapes[look_of(series)]), x, y), escape_html(title));
 }
 
-std::string axes(chart const& of, scale const& x, scale const& y, double bottom) {
+std::string line_path(std::size_t series, std::string_view points) {
+  return fmt::format("<path class=\"line s{}\"{} d=\"{}\"/>", series % colours,
+                     dashes[look_of(series)], points);
+}
+
+std::string axes(chart const& of, plot_scale const& x, plot_scale const& y, double bottom) {
   std::string svg;
   for (double const v : y.ticks()) {
     svg += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left, y.at(v),
@@ -162,7 +103,7 @@ std::string axes(chart const& of, scale const& x, scale const& y, double bottom)
                    (top + bottom) / 2, escape_html(of.y.label));
 }
 
-std::string series_path(chart const& of, std::size_t s, scale const& x, scale const& y) {
+std::string series_path(chart const& of, std::size_t s, plot_scale const& x, plot_scale const& y) {
   chart_series const& one = of.series[s];
   std::string path, marks;
   for (chart_point const& p : one.points) {
@@ -173,11 +114,7 @@ std::string series_path(chart const& of, std::size_t s, scale const& x, scale co
           mark(s, x.at(p.x), y.at(p.y),
                fmt::format("{}: {}, {:.6g}", p.name.empty() ? one.name : p.name, number(p.x), p.y));
   }
-  if (!one.line) path.clear();
-  return (path.empty() ? std::string()
-                       : fmt::format("<path class=\"line s{}\"{} d=\"{}\"/>", s % colours,
-                                     dashes[look_of(s)], path)) +
-         marks;
+  return one.line && !path.empty() ? line_path(s, path) + marks : marks;
 }
 
 /// What the lines mean, in as many lines as it takes, from `begin` down; and how high that is.
@@ -191,9 +128,7 @@ std::pair<std::string, double> legend(chart const& of, double begin) {
       x = left;
       y += legend_line;
     }
-    if (of.series[s].line)
-      svg += fmt::format("<path class=\"line s{}\"{} d=\"M{:.1f} {:.1f}h26\"/>", s % colours,
-                         dashes[look_of(s)], x, y);
+    if (of.series[s].line) svg += line_path(s, fmt::format("M{:.1f} {:.1f}h26", x, y));
     if (of.series[s].marks) svg += mark(s, x + 13, y, of.series[s].name);
     svg += text_at(x + 31, y + 4, name, "start");
     x += room;
@@ -210,9 +145,7 @@ std::string legend_list(chart const& of) {
   std::string list = "<ul class=\"legend\">";
   for (std::size_t s = 0; s < of.series.size(); ++s) {
     list += "<li><svg viewBox=\"0 0 30 12\" aria-hidden=\"true\">";
-    if (of.series[s].line)
-      list += fmt::format("<path class=\"line s{}\"{} d=\"M0 6h28\"/>", s % colours,
-                          dashes[look_of(s)]);
+    if (of.series[s].line) list += line_path(s, "M0 6h28");
     if (of.series[s].marks) list += mark(s, 14, 6, of.series[s].name);
     list += fmt::format("</svg> {}</li>", escape_html(of.series[s].name));
   }
@@ -221,7 +154,7 @@ std::string legend_list(chart const& of) {
 
 /// Columns without gaps, those above 0 and those below as one path each; of more than there is room
 /// for, each column is the mean of several.
-std::string columns(chart const& of, scale const& y) {
+std::string columns(chart const& of, plot_scale const& y) {
   std::vector<double> values;
   for (chart_point const& p : of.series.front().points)
     if (can_show(p, of)) values.push_back(p.y);
@@ -305,7 +238,7 @@ std::string list_of_bars(chart const& of) {
 }
 
 std::string picture(chart const& of, bool alone) {
-  range over_x, over_y;
+  eval::value_range over_x, over_y;
   for (chart_series const& one : of.series)
     for (chart_point const& p : one.points)
       if (can_show(p, of)) {
@@ -314,8 +247,9 @@ std::string picture(chart const& of, bool alone) {
       }
   if (of.kind == chart_kind::differences) over_y.take(0);
   double const bottom = top + plot_height;
-  scale const x(over_x, of.kind == chart_kind::xy ? of.x : axis{}, left, width - right);
-  scale const y(over_y, of.y, bottom, top);
+  auto const x = plot_scale::with_margins(over_x, of.kind == chart_kind::xy && of.x.logarithmic,
+                                          left, width - right);
+  auto const y = plot_scale::with_margins(over_y, of.y.logarithmic, bottom, top);
   auto const meanings =
       alone && has_legend(of) ? legend(of, bottom + below + 8) : std::pair<std::string, double>();
   std::string svg = opened(of, bottom + below + meanings.second + 4, alone);

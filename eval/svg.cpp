@@ -1,0 +1,103 @@
+#include "eval/svg.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace rulerank::eval {
+
+namespace {
+
+/// 1, 2 or 5 times a power of ten, at least `least`.
+double round_step(double least) {
+  double const decade = std::pow(10, std::floor(std::log10(least)));
+  for (int const n : {1, 2, 5})
+    if (n * decade >= least * (1 - 1e-12)) return n * decade;
+  return 10 * decade;
+}
+
+}  // namespace
+
+void value_range::take(double x) {
+  low = std::min(low, x);
+  high = std::max(high, x);
+}
+
+plot_scale::plot_scale(value_range of, bool logarithmic, double from, double to)
+    : logarithmic_(logarithmic),
+      low_(logarithmic ? std::log10(of.low) : of.low),
+      high_(logarithmic ? std::log10(of.high) : of.high),
+      from_(from),
+      to_(to) {}
+
+plot_scale plot_scale::with_margins(value_range of, bool logarithmic, double from, double to) {
+  plot_scale made(of, logarithmic, from, to);
+  double const room = 0.05 * (made.high_ - made.low_);
+  made.low_ -= room;
+  made.high_ += room;
+  if (made.high_ - made.low_ < 1e-9 * std::max(1.0, std::abs(made.high_))) {
+    double const half = logarithmic ? 0.5 : std::max(0.5 * std::abs(made.high_), 1e-3);
+    made.low_ -= half;
+    made.high_ += half;
+  }
+  return made;
+}
+
+double plot_scale::at(double x) const {
+  double const value = logarithmic_ ? std::log10(x) : x;
+  return from_ + (to_ - from_) * (value - low_) / (high_ - low_);
+}
+
+std::vector<double> plot_scale::ticks() const {
+  std::vector<double> found;
+  if (logarithmic_) {
+    bool const few = high_ - low_ > 2.5;
+    for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade)
+      for (int const n : {1, 2, 5})
+        if (double const x = std::log10(n) + decade;
+            (n == 1 || !few) && x >= low_ - 1e-9 && x <= high_ + 1e-9)
+          found.push_back(n * std::pow(10, decade));
+    if (found.size() > 1) return found;
+    found.clear();  // less than a factor of 2 or so: as if it were not logarithmic
+  }
+  double const low = logarithmic_ ? std::pow(10, low_) : low_;
+  double const high = logarithmic_ ? std::pow(10, high_) : high_;
+  double const step = round_step((high - low) / 5);
+  auto const last = static_cast<long long>(std::floor(high / step));
+  for (auto i = static_cast<long long>(std::ceil(low / step)); i <= last; ++i)
+    found.push_back(static_cast<double>(i) * step);
+  return found;
+}
+
+std::string escape_xml(std::string_view text) {
+  std::string result;
+  for (char const c : text) switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  return result;
+}
+
+std::string text_element(double x, double y, std::string_view words, std::string_view anchor,
+                         std::string_view attributes) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>", x, y, anchor,
+                     attributes, escape_xml(words));
+}
+
+}  // namespace rulerank::eval

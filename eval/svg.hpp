@@ -1,0 +1,42 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What pictures of results are made of: scales of axes, and elements of SVG.
+namespace rulerank::eval {
+
+/// The least and the largest of the values taken.
+struct value_range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void take(double x);
+};
+
+/// Where values lie on a side of a plot: the least at `from`, the largest at `to`, in its units.
+class plot_scale {
+ public:
+  plot_scale(value_range of, bool logarithmic, double from, double to);
+  /// With a twentieth of the range left free on each side, or more where the range is next to
+  /// nothing.
+  static plot_scale with_margins(value_range of, bool logarithmic, double from, double to);
+
+  double at(double x) const;
+  /// Round values within the range: about 5, or of a logarithmic scale 1, 2 and 5 of each power of
+  /// ten, 1 alone where these are many.
+  std::vector<double> ticks() const;
+
+ private:
+  bool logarithmic_;
+  double low_, high_, from_, to_;
+};
+
+/// For text and quoted attributes of XML and HTML.
+std::string escape_xml(std::string_view text);
+/// A text element; `words` is escaped, `attributes` begin with a blank.
+std::string text_element(double x, double y, std::string_view words, std::string_view anchor,
+                         std::string_view attributes = {});
+
+}  // namespace rulerank::eval
