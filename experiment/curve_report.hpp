@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 // Learning curves over all folds.
 namespace rulerank::experiment {
 

@@ -70,8 +70,7 @@ chart roofline(std::string const& title, std::vector<measured> const& lines) {
   chart made{.title = fmt::format("Roofline: {}", title),
              .kind = chart_kind::xy,
              .x = {"operations a byte", true},
-             .y = {"operations a second", true},
-             .series = {}};
+             .y = {"operations a second", true}};
   double bandwidth = 0, peak = 0, low = INFINITY, high = 0;
   for (measured const& one : lines) {
     double const bytes = number_of(one.line, "bytes"), ops = number_of(one.line, "ops");
@@ -100,16 +99,12 @@ chart roofline(std::string const& title, std::vector<measured> const& lines) {
 }
 
 void add_work(std::string const& title, std::vector<measured> const& lines, blocks& to) {
-  using style = eval::column::style;
   chart bars{.title = fmt::format("Seconds: {}", title),
              .kind = chart_kind::bars,
-             .x = {},
              .y = {"seconds"},
              .series = {{"seconds", {}}}};
-  eval::table t{
-      .title = {},
-      .columns = {{"engine"}, {"seconds", style::general}, {"of the first", style::general}},
-      .rows = {}};
+  eval::table t{.title = {},
+                .columns = {{"engine"}, {"seconds", general}, {"of the first", general}}};
   double const first = number_of(lines.front().line, "seconds");
   for (measured const& one : lines) {
     double const seconds = number_of(one.line, "seconds");
@@ -153,9 +148,8 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
   if (works.empty() && others == 0) throw error({path, 0, 0}, "found no lines");
   for (auto const& [title, lines] : works) add_work(title.empty() ? "all lines" : title, lines, to);
   if (others > 0)
-    to.push_back({paragraph{fmt::format(
-        "{} of the file {} no engine and seconds, and {} not shown.", counted(others, "line"),
-        others == 1 ? "has" : "have", others == 1 ? "is" : "are")}});
+    say(to, "{} of the file {} no engine and seconds, and {} not shown.", counted(others, "line"),
+        others == 1 ? "has" : "have", others == 1 ? "is" : "are");
 }
 
 }  // namespace rulerank::report

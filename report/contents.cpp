@@ -26,14 +26,13 @@ std::string command_of(json const& words) {
 void add_manifest(std::string const& name, json const& manifest, blocks& to) {
   to.push_back({heading{3, name}});
   if (!manifest.is_object()) {
-    to.push_back({paragraph{"The folder has no manifest."}});
+    say(to, "The folder has no manifest.");
     return;
   }
-  eval::table fields{.title = {}, .columns = {{"what"}, {"value"}}, .rows = {}};
-  eval::table inputs{.title = {}, .columns = {{"input"}, {"SHA-256"}}, .rows = {}};
+  eval::table fields{.columns = {{"what"}, {"value"}}};
+  eval::table inputs{.columns = {{"input"}, {"SHA-256"}}};
   chart stages{.title = fmt::format("{}: seconds by stage", name),
                .kind = chart_kind::bars,
-               .x = {},
                .y = {"seconds"},
                .series = {{"seconds", {}}}};
   for (auto const& [key, value] : manifest.items()) {

@@ -88,8 +88,7 @@ class settings_part {
     chart made{.title = fmt::format("{}, {}: {} by labels", settings_, way, of_.measures[m]),
                .kind = chart_kind::xy,
                .x = {"labels read (mean of the folds)", true},
-               .y = {of_.measures[m]},
-               .series = {}};
+               .y = {of_.measures[m]}};
     for (std::string const& system : systems_) {
       chart_series one{system, {}};
       for (auto const& [share, row] : points(way, system))
@@ -101,15 +100,11 @@ class settings_part {
   }
 
   eval::table values() const {
-    using style = eval::column::style;
-    eval::table t{.title = "Means of the folds' means over the draws.",
-                  .columns = {{"way"},
-                              {"system"},
-                              {"%", style::general},
-                              {"documents", style::fixed, 1},
-                              {"labels", style::fixed, 1}},
-                  .rows = {}};
-    for (std::string const& m : of_.measures) t.columns.push_back({m, style::fixed, 4});
+    eval::table t{
+        .title = "Means of the folds' means over the draws.",
+        .columns = {
+            {"way"}, {"system"}, {"%", general}, {"documents", fixed, 1}, {"labels", fixed, 1}}};
+    for (std::string const& m : of_.measures) t.columns.push_back({m, fixed, 4});
     for (auto const& [key, of] : lines_) {
       if (std::get<0>(key) != settings_) continue;
       for (auto const& [share, row] : of) {

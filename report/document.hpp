@@ -52,8 +52,8 @@ enum class chart_kind {
 struct chart {
   std::string title;
   chart_kind kind = chart_kind::xy;
-  axis x, y;
-  std::vector<chart_series> series;
+  axis x{}, y{};
+  std::vector<chart_series> series{};
 };
 
 /// What the page's script makes a part of that can be clicked; nothing without the script, and in
@@ -63,11 +63,12 @@ struct interactive {
 };
 
 struct block;
+using blocks = std::vector<block>;
 
 /// What is folded away under a line; open in forms that cannot fold.
 struct details {
   std::string summary;
-  std::vector<block> inside;
+  blocks inside;
 };
 
 struct block {
@@ -107,6 +108,10 @@ text_with_figures to_markdown(document const& of, std::string const& folder,
 /// and `svg` (with Inkscape) for figures that are SVG.
 text_with_figures to_latex(document const& of, std::string const& folder,
                            figure_form figures = figure_form::svg);
+
+/// Blocks as `table` (plain text, tables with aligned columns) or as `markdown`, without a title
+/// and without charts. Bytes that are not UTF-8 and control characters stay what they are.
+std::string to_text(blocks const& of, eval::table_format form);
 
 enum class document_form { html, markdown, latex };
 /// Throws `usage_error` that lists the names.

@@ -68,8 +68,8 @@ class html_writer {
  public:
   explicit html_writer(bool with_script) : with_script_(with_script) {}
 
-  void write(std::vector<block> const& blocks) {
-    for (block const& one : blocks) std::visit([this](auto const& of) { add(of); }, one.of);
+  void write(blocks const& all) {
+    for (block const& one : all) std::visit([this](auto const& of) { add(of); }, one.of);
   }
 
   std::string body, contents;

@@ -147,12 +147,11 @@ class duel {
     std::string const& measure = group_.measures[group_.measure].name();
     to.push_back({heading{3, fmt::format("{} against {}", name(), baseline())}});
     eval::comparison const& c = group_.compared[group_.baseline][system_][group_.measure];
-    to.push_back({paragraph{
-        fmt::format("{}: {:+.4f} on average; {} won, {} tied, {} lost{}.", measure, c.difference,
-                    c.wins, c.ties, c.losses,
-                    c.paired_t ? fmt::format("; p = {:.3g}, {:.3g} after Holm's correction",
-                                             c.paired_t->p, c.paired_t->p_holm)
-                               : std::string())}});
+    say(to, "{}: {:+.4f} on average; {} won, {} tied, {} lost{}.", measure, c.difference, c.wins,
+        c.ties, c.losses,
+        c.paired_t ? fmt::format("; p = {:.3g}, {:.3g} after Holm's correction", c.paired_t->p,
+                                 c.paired_t->p_holm)
+                   : std::string());
     chart columns{
         .title = fmt::format("{} of each query: {} less {}, sorted", measure, name(), baseline()),
         .kind = chart_kind::differences,
@@ -173,8 +172,7 @@ class duel {
     for (std::size_t const s : {system_, group_.baseline})
       if (std::string const why = rules_.lacks(s); !why.empty())
         reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", why);
-    if (!reasons.empty() && shows_documents_)
-      to.push_back({paragraph{fmt::format("Rules are not shown: {}.", reasons)}});
+    if (!reasons.empty() && shows_documents_) say(to, "Rules are not shown: {}.", reasons);
   }
 
  private:
@@ -182,14 +180,10 @@ class duel {
   std::string const& baseline() const { return group_.systems[group_.baseline].name; }
 
   eval::table extremes(std::vector<std::size_t> const& queries, std::string title) const {
-    using style = eval::column::style;
-    eval::table t{.title = std::move(title),
-                  .columns = {{"query"},
-                              {"fold"},
-                              {name(), style::fixed},
-                              {baseline(), style::fixed},
-                              {"difference", style::fixed}},
-                  .rows = {}};
+    eval::table t{
+        .title = std::move(title),
+        .columns = {
+            {"query"}, {"fold"}, {name(), fixed}, {baseline(), fixed}, {"difference", fixed}}};
     for (std::size_t const i : queries)
       t.rows.push_back({qid_of(group_, places_[i]), group_.folds[places_[i].fold],
                         value_of(group_, system_, places_[i], group_.measure),
@@ -206,20 +200,15 @@ class duel {
     shows_documents_ = true;
     datasets::dataset const& test = group_.sources[system_].from->data[at.fold]->test;
     std::size_t const begin = test.queries[at.query].begin;
-    using style = eval::column::style;
-    eval::table t{.title = fmt::format("The first {} of either ranking", depth),
-                  .columns = {{"rank", style::fixed},
-                              {"baseline's", style::fixed},
-                              {"label", style::fixed},
-                              {"document"}},
-                  .rows = {}};
+    eval::table t{
+        .title = fmt::format("The first {} of either ranking", depth),
+        .columns = {{"rank", fixed}, {"baseline's", fixed}, {"label", fixed}, {"document"}}};
     std::optional<std::size_t> moved;
     double furthest = -1;
     for (std::size_t const d : on_top(mine, theirs)) {
       std::size_t const a = rank_in(mine, d), b = rank_in(theirs, d);
       std::int32_t const label = test.labels[begin + d];
-      t.rows.push_back({static_cast<std::int64_t>(a), static_cast<std::int64_t>(b),
-                        std::int64_t{label}, test.docid(begin + d)});
+      t.rows.push_back({a, b, label, test.docid(begin + d)});
       double const far = std::abs(1 / std::log2(a + 1.0) - 1 / std::log2(b + 1.0)) *
                          (std::exp2(std::min(label, 30)) - 0.99);
       if (far > furthest) {
@@ -378,16 +367,16 @@ interactive explorer(validation_group const& group, rules_shown const& rules) {
 void add_queries(context const& ctx, validation_group const& group, report_options const& options,
                  blocks& to) {
   if (group.systems.size() < 2) {
-    to.push_back({paragraph{"One system alone: there is nothing to compare it with."}});
+    say(to, "One system alone: there is nothing to compare it with.");
     return;
   }
   for (cross_validation const* const one : group.validations)
     for (std::size_t f = 0; f < one->folds.size(); ++f)
       if (!one->data[f]) {
-        to.push_back({paragraph{fmt::format(
+        say(to,
             "The test part of {} of {} is not where the manifest says, or is another file: its "
             "documents are not shown.",
-            one->folds[f].name, one->name)}});
+            one->folds[f].name, one->name);
       }
   rules_shown rules(ctx, group, options);
   blocks duels;

@@ -23,7 +23,7 @@ document hostile() {
   made.blocks.push_back({heading{2, evil}});
   made.blocks.push_back({paragraph{evil}});
   made.blocks.push_back({eval::table{.title = evil, .columns = {{evil}}, .rows = {{evil}}}});
-  chart one{.title = evil, .kind = chart_kind::xy, .x = {evil}, .y = {evil}, .series = {}};
+  chart one{.title = evil, .kind = chart_kind::xy, .x = {evil}, .y = {evil}};
   one.series.push_back({evil, {{1, 2, evil}, {2, 3}}});
   made.blocks.push_back({one});
   one.kind = chart_kind::bars;
@@ -84,10 +84,22 @@ TEST(forms, texts_stay_texts) {
 
 using style = eval::column::style;
 
+TEST(forms, blocks_alone_as_text) {
+  blocks const some{{heading{2, "a_b"}},
+                    {paragraph{"p|q\x01"}},
+                    {eval::table{"t", {{"name"}, {"n", style::fixed, 1}}, {{"x", 2}, {"y", 0.25}}}},
+                    {chart{.title = "c", .series = {{"s", {{1, 2}}}}}},
+                    {heading{2, "last"}}};
+  EXPECT_EQ(to_text(some, eval::table_format::table),
+            "a_b\np|q\x01\n\nt\nname    n\nx       2\ny     0.2\n\nlast\n");
+  EXPECT_EQ(to_text(some, eval::table_format::markdown),
+            "## a\\_b\n\np\\|q\x01\n\nt\n\n| name | n |\n| :-- | --: |\n| x | 2 |\n"
+            "| y | 0.2 |\n\n## last\n");
+}
+
 /// LETOR's 22 measures of systems with these names.
 eval::table measured(std::vector<std::string> const& systems) {
-  eval::table t{
-      .title = "Means", .columns = {{"system"}, {"documents", style::fixed, 1}}, .rows = {}};
+  eval::table t{.title = "Means", .columns = {{"system"}, {"documents", style::fixed, 1}}};
   std::vector<std::string> names{"MAP"};
   for (std::string const kind : {"NDCG@", "P@"})
     for (int k = 1; k <= 10; ++k) names.push_back(kind + std::to_string(k));
@@ -137,8 +149,7 @@ TEST(parts, have_each_column_once_and_the_names) {
 }
 
 TEST(parts, what_leads_to_a_measure_is_in_each) {
-  eval::table curves{
-      .title = {}, .columns = {{"way"}, {"system"}, {"%", style::general}}, .rows = {}};
+  eval::table curves{.title = {}, .columns = {{"way"}, {"system"}, {"%", style::general}}};
   for (int i = 0; i < 9; ++i) curves.columns.push_back({"NDCG@" + std::to_string(i), style::fixed});
   std::vector<eval::table> const parts = parts_on_paper(curves, {.room = 40, .between = 1});
   ASSERT_GT(parts.size(), 2U);
@@ -174,7 +185,7 @@ TEST(forms, a_wide_table_is_printed_in_parts) {
 
 TEST(svg, values_that_cannot_be_drawn_are_left_out) {
   double const nan = std::numeric_limits<double>::quiet_NaN();
-  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x", true}, .y = {"y"}, .series = {}};
+  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x", true}, .y = {"y"}};
   EXPECT_FALSE(has_points(one));
   one.series.push_back({"s", {{0, 1}, {-1, 1}, {1, nan}}});
   EXPECT_FALSE(has_points(one));
@@ -185,17 +196,15 @@ TEST(svg, values_that_cannot_be_drawn_are_left_out) {
     EXPECT_EQ(picture.find("nan"), std::string::npos) << picture;
     EXPECT_EQ(picture.find("inf"), std::string::npos) << picture;
   }
-  chart columns{
-      .title = "t", .kind = chart_kind::differences, .x = {}, .y = {}, .series = {{"s", {}}}};
+  chart columns{.title = "t", .kind = chart_kind::differences, .series = {{"s", {}}}};
   for (int i = 0; i < 10'000; ++i) columns.series[0].points.push_back({0, 5000.0 - i});
   EXPECT_LT(drawn(columns).size(), 40'000U);  // as many columns as there is room for
-  chart const zeros{
-      .title = "t", .kind = chart_kind::differences, .x = {}, .y = {}, .series = {{"s", {{0, 0}}}}};
+  chart const zeros{.title = "t", .kind = chart_kind::differences, .series = {{"s", {{0, 0}}}}};
   EXPECT_EQ(drawn(zeros).find("nan"), std::string::npos);
 }
 
 TEST(svg, series_look_different) {
-  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}, .series = {}};
+  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}};
   for (int k = 0; k < 32; ++k) one.series.push_back({"s", {{0, 0}, {1, 1}}});
   std::string const picture = drawn(one);
   std::set<std::string> looks;
@@ -206,7 +215,7 @@ TEST(svg, series_look_different) {
 }
 
 TEST(svg, a_line_goes_through_its_points) {
-  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}, .series = {}};
+  chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}};
   one.series.push_back({"s", {{0, 0}, {1, 1}, {2, 0}}});
   // A twentieth of the range is left free on each side: the middle of 96 .. 616, and 12 + 300 x
   // 1/22.

@@ -7,6 +7,8 @@
 #include "l2r/explanation.hpp"
 #include "l2r/model.hpp"
 #include "l2r/scorer.hpp"
+#include "report/model_words.hpp"
+#include "report/sections.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/settings_json.hpp"
 
@@ -233,32 +235,22 @@ std::optional<eval::table> rule_source::explain(std::size_t f, std::size_t q, st
   }
   l2r::model_explanation const found = why.explain(ctx_, d, top);
   bool const several = found.members.size() > 1;
-  using style = eval::column::style;
   eval::table t{.title = fmt::format("{}: rules that moved the score of document {} furthest{}",
                                      name_, data.test.docid(group.begin + d),
-                                     several ? ", by its members, each in its own score" : ""),
-                .columns = {},
-                .rows = {}};
-  if (several) t.columns.push_back({"member", style::fixed});
-  for (eval::column const& one : {eval::column{"moves", style::fixed, 6},
-                                  {"support", style::fixed},
-                                  {"of", style::fixed},
-                                  {"rule"}})
-    t.columns.push_back(one);
+                                     several ? ", by its members, each in its own score" : "")};
+  if (several) t.columns.push_back({"member", fixed});
+  t.columns.insert(t.columns.end(),
+                   {{"moves", fixed, 6}, {"support", fixed}, {"of", fixed}, {"rule"}});
   for (std::size_t k = 0; k < found.members.size(); ++k) {
     auto const& rules = std::get<l2r::explanation>(found.members[k].why);
     l2r::exact_integer const over = rules.denominator * l2r::exact_integer(rules.training);
-    auto const& member = std::get<l2r::rules_member>(ranker.by->fitted().members[k]);
-    std::vector<datasets::item_range> const ranges = why.ranges(k);
+    member_words const words = words_of(ranker.by->fitted().members[k], why.ranges(k), {});
     for (l2r::moving_rules const* const side : {&rules.up, &rules.down})
       for (l2r::document_rule const& rule : side->most) {
         std::vector<eval::cell>& row = t.rows.emplace_back();
-        if (several) row.emplace_back(static_cast<std::int64_t>(k + 1));
-        row.emplace_back(l2r::quotient(rule.moved, over));
-        row.emplace_back(std::int64_t{rule.support});
-        row.emplace_back(std::int64_t{rule.documents});
-        row.emplace_back(
-            datasets::words_of_rule(rule.antecedent, rule.label, ranges, member.cuts->names));
+        if (several) row.emplace_back(k + 1);
+        row.insert(row.end(), {l2r::quotient(rule.moved, over), rule.support, rule.documents,
+                               rule_text(rule, words)});
       }
   }
   return t;

@@ -3,14 +3,22 @@
 #include "report/results.hpp"
 
 #include <string>
-#include <vector>
+#include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // The parts of a report. Each adds its blocks, under headings of its own.
 namespace rulerank::report {
 
-using blocks = std::vector<block>;
+constexpr auto fixed = eval::column::style::fixed;
+constexpr auto general = eval::column::style::general;
+
+/// Adds a paragraph.
+template <class... Values>
+void say(blocks& to, fmt::format_string<Values...> text, Values&&... values) {
+  to.push_back({paragraph{fmt::format(text, std::forward<Values>(values)...)}});
+}
 
 /// A string without quotes, any other value as JSON.
 std::string plain_text(json const& value);

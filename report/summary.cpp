@@ -19,7 +19,6 @@ std::string_view mark_of(eval::comparison const& c) {
 }
 
 eval::table means_table(validation_group const& group) {
-  using style = eval::column::style;
   std::size_t queries = 0;
   for (eval::query_values const& fold : group.systems.front().folds) queries += fold.size();
   eval::profile named = group.validations.front()->profile;
@@ -31,9 +30,8 @@ eval::table means_table(validation_group const& group) {
                            "the queries, Holm's correction over the systems.",
                            counted(group.folds.size(), "fold"),
                            counted(queries, "query", "queries"), eval::describe(named), baseline),
-      .columns = {{"system"}, {"training documents", style::fixed, 1}},
-      .rows = {}};
-  for (eval::measure const& m : group.measures) t.columns.push_back({m.name(), style::fixed, 4});
+      .columns = {{"system"}, {"training documents", fixed, 1}}};
+  for (eval::measure const& m : group.measures) t.columns.push_back({m.name(), fixed, 4});
   for (std::size_t s = 0; s < group.systems.size(); ++s) {
     std::vector<eval::cell> row{group.systems[s].name, std::string()};
     if (s == group.baseline) row[0] = group.systems[s].name + " (baseline)";
@@ -97,8 +95,7 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   chart curve{.title = fmt::format("NDCG@k by k: {}", group.title()),
               .kind = chart_kind::xy,
               .x = {"k"},
-              .y = {"NDCG@k"},
-              .series = {}};
+              .y = {"NDCG@k"}};
   std::string partial;
   for (std::size_t s = 0; s < group.systems.size(); ++s) {
     ctx.check_stop();
@@ -112,13 +109,13 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   if (curve.series.empty()) return;
   to.push_back({curve});
   if (!partial.empty())
-    to.push_back({paragraph{fmt::format(
+    say(to,
         "The rankings of {}, or the labels of the test part, are not there: these curves have only "
         "the NDCG@k that the experiment measured.",
-        partial)}});
-  eval::table t{.title = {}, .columns = {{"system"}}, .rows = {}};
+        partial);
+  eval::table t{.columns = {{"system"}}};
   for (std::size_t k = 1; k <= last_rank; ++k)
-    t.columns.push_back({fmt::format("@{}", k), eval::column::style::fixed, 4});
+    t.columns.push_back({fmt::format("@{}", k), fixed, 4});
   for (chart_series const& one : curve.series) {
     std::vector<eval::cell> row(last_rank + 1, std::string());
     row[0] = one.name;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-// Documents as Markdown and LaTeX. Tables are those of eval::render.
+// Documents as plain text, Markdown and LaTeX. Tables are those of eval::render.
 namespace rulerank::report {
 
 namespace {
@@ -19,12 +19,10 @@ using eval::table_format;
 /// A text as eval::render escapes it: the cell of a table of one.
 std::string escaped(std::string const& text, table_format format) {
   if (format == table_format::markdown) {
-    std::string const shown =
-        eval::render({.title = clean(text), .columns = {}, .rows = {}}, format);
+    std::string const shown = eval::render({.title = text}, format);
     return shown.substr(0, shown.find('\n'));
   }
-  std::string const shown =
-      eval::render({.title = {}, .columns = {{clean(text)}}, .rows = {}}, format);
+  std::string const shown = eval::render({.columns = {{text}}}, format);
   constexpr std::string_view before = "\\hline\n", after = " \\\\\n";
   std::size_t const begin = shown.find(before) + before.size();
   return shown.substr(begin, shown.find(after, begin) - begin);
@@ -39,19 +37,26 @@ eval::table cleaned(eval::table t) {
   return t;
 }
 
-/// Writes blocks one after the other; what the two forms differ in is virtual.
+/// Writes blocks one after the other; what the forms differ in is virtual.
 class writer {
  public:
-  writer(std::string folder, figure_form figures) : folder_(std::move(folder)), figures_(figures) {}
+  /// Leaves charts out and bytes as they are.
+  writer() = default;
+  writer(std::string folder, figure_form figures)
+      : is_raw_(false), folder_(std::move(folder)), figures_(figures) {}
   virtual ~writer() = default;
 
-  void write(std::vector<block> const& blocks) {
-    for (block const& one : blocks) std::visit([this](auto const& of) { this->add(of); }, one.of);
+  void write(blocks const& all) {
+    for (block const& one : all) std::visit([this](auto const& of) { this->add(of); }, one.of);
   }
   text_with_figures made;
 
  protected:
   bool has_pdf() const { return figures_ == figure_form::pdf; }
+  std::string shown(std::string const& text, table_format format) const {
+    return escaped(is_raw_ ? text : clean(text), format);
+  }
+  eval::table shown(eval::table const& of) const { return is_raw_ ? of : cleaned(of); }
   virtual void add(heading const& of) = 0;
   virtual void add(paragraph const& of) = 0;
   virtual void add(eval::table const& of) = 0;
@@ -59,7 +64,7 @@ class writer {
 
  private:
   void add(chart const& of) {
-    if (!has_points(of)) return;
+    if (is_raw_ || !has_points(of)) return;
     std::string const name =
         fmt::format("figure-{}.{}", made.figures.size() + 1, has_pdf() ? "pdf" : "svg");
     made.figures.push_back({name, drawn_alone(of) + "\n"});
@@ -71,8 +76,20 @@ class writer {
     write(of.inside);
   }
 
+  bool is_raw_ = true;
   std::string folder_;
-  figure_form figures_;
+  figure_form figures_ = figure_form::svg;
+};
+
+class plain_writer final : public writer {
+  void add(heading const& of) override {
+    made.text += fmt::format("{}{}\n", made.text.empty() ? "" : "\n", of.text);
+  }
+  void add(paragraph const& of) override { made.text += of.text + "\n"; }
+  void add(eval::table const& of) override {
+    made.text += "\n" + eval::render(of, table_format::table);
+  }
+  void add_figure(std::string const& /*path*/, chart const& /*of*/) override {}
 };
 
 class markdown_writer final : public writer {
@@ -80,16 +97,15 @@ class markdown_writer final : public writer {
   using writer::writer;
 
  private:
-  static std::string shown(std::string const& text) {
-    return escaped(text, table_format::markdown);
-  }
+  using writer::shown;
+  std::string shown(std::string const& text) const { return shown(text, table_format::markdown); }
   void add(heading const& of) override {
     made.text += fmt::format("{} {}\n\n", std::string(static_cast<std::size_t>(of.level), '#'),
                              shown(of.text));
   }
   void add(paragraph const& of) override { made.text += shown(of.text) + "\n\n"; }
   void add(eval::table const& of) override {
-    made.text += eval::render(cleaned(of), table_format::markdown) + "\n";
+    made.text += eval::render(shown(of), table_format::markdown) + "\n";
   }
   void add_figure(std::string const& path, chart const& of) override {
     made.text += fmt::format("![{}](<{}>)\n\n", shown(of.title), path);
@@ -101,7 +117,8 @@ class latex_writer final : public writer {
   using writer::writer;
 
  private:
-  static std::string shown(std::string const& text) { return escaped(text, table_format::latex); }
+  using writer::shown;
+  std::string shown(std::string const& text) const { return shown(text, table_format::latex); }
   void add(heading const& of) override {
     std::string_view const kind = of.level <= 2   ? "section"
                                   : of.level == 3 ? "subsection"
@@ -114,7 +131,7 @@ class latex_writer final : public writer {
   static constexpr paper_line a4{.room = 109, .between = 2.8};
 
   void add(eval::table const& of) override {
-    for (eval::table& part : parts_on_paper(cleaned(of), a4)) add_part(std::move(part));
+    for (eval::table& part : parts_on_paper(shown(of), a4)) add_part(std::move(part));
   }
   /// A tabular of eval::render, which may go on over pages.
   void add_part(eval::table t) {
@@ -137,9 +154,21 @@ class latex_writer final : public writer {
 
 }  // namespace
 
+std::string to_text(blocks const& of, table_format form) {
+  if (form == table_format::table) {
+    plain_writer writer;
+    writer.write(of);
+    return std::move(writer.made.text);
+  }
+  markdown_writer writer;
+  writer.write(of);
+  writer.made.text.pop_back();  // the line between blocks
+  return std::move(writer.made.text);
+}
+
 text_with_figures to_markdown(document const& of, std::string const& folder, figure_form figures) {
   markdown_writer writer(folder, figures);
-  writer.made.text = "# " + escaped(of.title, table_format::markdown) + "\n\n";
+  writer.made.text = "# " + escaped(clean(of.title), table_format::markdown) + "\n\n";
   writer.write(of.blocks);
   return std::move(writer.made);
 }
@@ -154,7 +183,8 @@ text_with_figures to_latex(document const& of, std::string const& folder, figure
       "\\IfFileExists{{glyphtounicode.tex}}{{\\ifdefined\\pdfgentounicode\\input{{glyphtounicode}}"
       "\\pdfgentounicode=1\\fi}}{{}}\n"
       "\\usepackage{{{}}}\n\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n\n",
-      figures == figure_form::pdf ? "graphicx" : "svg", escaped(of.title, table_format::latex));
+      figures == figure_form::pdf ? "graphicx" : "svg",
+      escaped(clean(of.title), table_format::latex));
   writer.write(of.blocks);
   writer.made.text += "\\end{document}\n";
   return std::move(writer.made);

@@ -1,10 +1,10 @@
 #include "apps/shared/arguments/scorer_arguments.hpp"
-#include "apps/shared/reports/explanation_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "l2r/explanation.hpp"
+#include "report/models.hpp"
 
 #include <memory>
 #include <numeric>
@@ -51,9 +51,9 @@ datasets::dataset query_of(datasets::dataset const& data, std::string const& qid
 }
 
 /// The document that `how` names; `order` is the ranking.
-query_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
-                    chosen_document const& how, std::string_view by_docid,
-                    std::string_view by_rank) {
+report::query_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
+                            chosen_document const& how, std::string_view by_docid,
+                            std::string_view by_rank) {
   std::size_t const rank = how.rank.value_or(1);
   if (!how.docid) {
     if (rank == 0 || rank > order.size())
@@ -85,20 +85,23 @@ void check(session& owner, explain_arguments const& arguments) {
 /// Writes why the documents that the line names have their scores.
 void write_explanation(session& owner, explain_arguments const& arguments,
                        l2r::explainer const& explainer, datasets::dataset const& query,
-                       std::span<rule_words const> words, output_file& out) {
+                       std::span<report::member_words const> words, output_file& out) {
   bool const json = arguments.format == "json" || owner.run.json;
   auto const format =
       arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
   auto write = [&](auto const& why, auto const&... documents) {
-    out.write(json ? json_text_of(report_json(documents..., why, words))
-                   : report(documents..., why, words, arguments.top, format));
+    out.write(json ? json_text_of(report::explanation_json(documents..., why, words))
+                   : report::to_text(report::explanation(documents..., why, words, arguments.top),
+                                     format));
   };
   auto const& order = explainer.order();
-  query_document const document = find(query, order, arguments.document, "--docid", "--rank");
+  report::query_document const document =
+      find(query, order, arguments.document, "--docid", "--rank");
   auto const timer = owner.stage("explain");
   if (!is_given(arguments.against))
     return write(explainer.explain(owner.ctx(), document.d, arguments.top), document);
-  query_document const other = find(query, order, arguments.against, "--against", "--against-rank");
+  report::query_document const other =
+      find(query, order, arguments.against, "--against", "--against-rank");
   if (other.d == document.d)
     throw usage_error(fmt::format("--against: found document {} itself, expected another one",
                                   query.docid(document.d)));
@@ -127,10 +130,9 @@ void explain(session& owner, explain_arguments const& arguments) {
   // The members learned from the same documents, so that their features have the same numbers.
   query = datasets::renumbered(std::move(query), names_of(members.front()));
   l2r::explainer const explainer(owner.ctx(), scorer, query);
-  std::vector<rule_words> words;
+  std::vector<report::member_words> words;
   for (std::size_t k = 0; k < members.size(); ++k)
-    words.push_back({l2r::kind_of(members[k]), explainer.ranges(k), norm_of(members[k]),
-                     arguments.names.empty() ? names_of(members[k]) : names});
+    words.push_back(report::words_of(members[k], explainer.ranges(k), names));
   write_explanation(owner, arguments, explainer, query, words, out);
   out.commit();
 }

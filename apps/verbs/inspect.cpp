@@ -1,7 +1,6 @@
 #include "apps/shared/arguments/arguments.hpp"
 #include "apps/shared/arguments/profile_arguments.hpp"
 #include "apps/shared/arguments/ranker_arguments.hpp"
-#include "apps/shared/reports/inspection_report.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
@@ -10,6 +9,7 @@
 #include "datasets/item_words.hpp"
 #include "l2r/inspection.hpp"
 #include "l2r/model.hpp"
+#include "report/models.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -60,36 +60,8 @@ void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
                   arguments.model));
 }
 
-std::vector<inspected_member> inspect_members(session& owner, inspect_arguments const& arguments,
-                                              l2r::model const& model,
-                                              datasets::feature_names const& names) {
-  auto const timer = owner.stage("inspect");
-  std::vector<inspected_member> all;
-  for (l2r::model_member const& member : model.members) {
-    inspected_member one{
-        member,
-        {l2r::kind_of(member), {}, norm_of(member), names.empty() ? names_of(member) : names},
-        {},
-        {},
-        {}};
-    if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
-      one.words.ranges = l2r::item_ranges(*card);
-      one.card = l2r::inspect(*card);
-    } else if (auto const* const linear = std::get_if<l2r::linear_member>(&member)) {
-      one.linear = l2r::inspect(*linear);
-    } else if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) {
-      l2r::ranker const ranker(owner.ctx(), *rules->training, {.scoring = rules->scoring});
-      one.words.ranges = l2r::item_ranges(ranker, *rules->cuts);
-      one.found = l2r::inspect(owner.ctx(), ranker, *rules->training,
-                               {.top = arguments.top, .documents = arguments.documents});
-    }
-    all.push_back(std::move(one));
-  }
-  return all;
-}
-
-inspected_file inspect_file(session& owner, inspect_arguments const& arguments,
-                            l2r::model const& model, datasets::feature_names const& names) {
+report::inspected_file inspect_file(session& owner, inspect_arguments const& arguments,
+                                    l2r::model const& model, datasets::feature_names const& names) {
   datasets::feature_names const& own = names_of(model.members.front());
   std::vector<eval::measure> const measures = eval::parse_measures(arguments.metrics);
   eval::profile const profile = arguments.profile.make("letor");
@@ -126,19 +98,24 @@ void inspect(session& owner, inspect_arguments const& arguments) {
     if (!arguments.names.empty())
       names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
   }
-  inspected_model found{arguments.model,
-                        file_state_of(arguments.model).size,
-                        sha256_of_file(arguments.model),
-                        {},
-                        {}};
+  report::inspected_model found{arguments.model,
+                                file_state_of(arguments.model).size,
+                                sha256_of_file(arguments.model),
+                                {},
+                                {}};
   expect_rules(arguments, model);
-  found.members = inspect_members(owner, arguments, model, names);
+  {
+    auto const timer = owner.stage("inspect");
+    for (l2r::model_member const& member : model.members)
+      found.members.push_back(report::inspected(
+          owner.ctx(), member, names, {.top = arguments.top, .documents = arguments.documents}));
+  }
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
   bool const json = arguments.format == "json" || owner.run.json;
-  out.write(json ? json_text_of(report_json(found))
-                 : report(found, arguments.top,
-                          arguments.format == "markdown" ? eval::table_format::markdown
-                                                         : eval::table_format::table));
+  out.write(json ? json_text_of(report::inspection_json(found))
+                 : report::to_text(report::inspection(found, arguments.top),
+                                   arguments.format == "markdown" ? eval::table_format::markdown
+                                                                  : eval::table_format::table));
   out.commit();
 }
 

@@ -23,6 +23,8 @@ namespace rulerank::apps {
 namespace {
 
 struct search_text_arguments : search_arguments {
+  search_text_arguments() { metric = "auto"; }
+
   bool pad = false;
   bool correct = false;
   std::size_t group = 1;
@@ -289,7 +291,6 @@ class text_search {
 
 void add_text(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_text_arguments>();
-  arguments->metric = "auto";
   CLI::App* const verb =
       add_verb(search, owner, "text", "The nearest documents of text queries, exactly",
                "rulerank search text --collection docs.tsv --queries topics.tsv --k 100 --run "

@@ -28,6 +28,8 @@ namespace rulerank::apps {
 namespace {
 
 struct search_dense_arguments : search_arguments {
+  search_dense_arguments() { metric = "l2"; }
+
   std::string collection_format = "auto", queries_format = "auto";
   std::string filter, ids, query_ids, labels, query_labels, values;
   bool verify = false;
@@ -416,7 +418,6 @@ class dense_search {
 // Long because of the texts of its options.
 void add_search_dense(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_dense_arguments>();
-  arguments->metric = "l2";
   CLI::App* const verb = add_verb(
       search, owner, "dense", "The nearest rows among dense vectors, exactly",
       "rulerank search dense --collection base.fvecs --queries queries.fvecs --k 100 --out "

@@ -25,6 +25,8 @@ constexpr std::size_t checked_triples = 100000;
 constexpr double objects_bytes_a_byte = 20;
 
 struct search_metric_arguments : search_arguments {
+  search_metric_arguments() { metric = "l2"; }
+
   std::string index_type = "auto";
   std::string letters = "code-points";
   std::string schedule = "auto";
@@ -379,7 +381,6 @@ class metric_search {
 
 void add_search_metric(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_metric_arguments>();
-  arguments->metric = "l2";
   CLI::App* const verb = add_verb(
       search, owner, "metric", "The nearest objects of a metric space, exactly",
       "rulerank search metric --collection words.txt --queries asked.txt --metric edit --radius 2",

@@ -198,11 +198,6 @@ datasets::feature_names const& names_of(l2r::model_member const& member) {
   return cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
 }
 
-datasets::normalization norm_of(l2r::model_member const& member) {
-  auto const* const cuts = cuts_of(member);
-  return cuts != nullptr ? cuts->options.norm : datasets::normalization::none;
-}
-
 std::string ranked_by(l2r::scorer const& scorer) {
   if (scorer.engine() != l2r::engine::automatic) return std::string(l2r::name_of(scorer.engine()));
   std::string kinds;

@@ -93,8 +93,6 @@ void warn_of_lacking_features(session& owner, datasets::dataset const& data,
 datasets::discretizer const* cuts_of(l2r::model_member const& member);
 /// What a member's features are called, where its training documents have names.
 datasets::feature_names const& names_of(l2r::model_member const& member);
-/// How the values are normalized that a member's items are of.
-datasets::normalization norm_of(l2r::model_member const& member);
 /// The engine's name; without one the kinds of the members.
 std::string ranked_by(l2r::scorer const& scorer);
 

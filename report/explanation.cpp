@@ -1,0 +1,510 @@
+#include "core/error.hpp"
+#include "report/model_words.hpp"
+#include "report/sections.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace rulerank::report {
+
+namespace {
+
+using l2r::exact_integer;
+using l2r::quotient;
+using nlohmann::ordered_json;
+
+ordered_json exact_json(exact_integer const& numerator, exact_integer const& denominator) {
+  return {{"value", quotient(numerator, denominator)}, {"numerator", numerator.str()}};
+}
+
+/// The labels of an explanation, which the classes of its rules are counted by.
+using label_list = std::vector<l2r::label_rules>;
+
+/// `2: 37, 0: 4`, labels descending, those that do not occur left out.
+std::string classes_text(l2r::document_rule const& rule, label_list const& labels) {
+  std::string text;
+  for (std::size_t k = 0; k < rule.classes.size(); ++k)
+    if (rule.classes[k] > 0)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", labels[k].label, rule.classes[k]);
+  return text;
+}
+
+std::string document_text(query_document const& document) {
+  std::string text = fmt::format("{} (line {}", printable(document.query.docid(document.d)),
+                                 datasets::place_of(document.query, document.d).line);
+  if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
+    text += document.query.fractional_labels.empty()
+                ? fmt::format(", label {}", label)
+                : fmt::format(", label {}", document.query.fractional_labels[document.d]);
+  return text + ")";
+}
+
+std::string rank_text(std::size_t rank, datasets::dataset const& query, double score) {
+  return fmt::format("rank {} of {}, score {}", rank, query.size(), score);
+}
+
+void add_norm(member_words const& words, blocks& to) {
+  if (words.norm != datasets::normalization::none)
+    say(to, "Ranges are of values normalized within their query ({}).", name_of(words.norm));
+}
+
+/// The rules of one member that a document has or that put one above another: as blocks and for
+/// programs.
+struct moved_rules {
+  member_words const& words;
+  exact_integer denominator;  ///< of what they move
+  label_list const& labels;
+  bool compared = false;  ///< of two documents
+
+  /// "3 rules move it up, by 0.5 in all": what a list is headed by.
+  std::string head(l2r::moving_rules const& of, std::string_view verb,
+                   std::string_view what) const {
+    return fmt::format("{} {}{} {}, by {:.6f} in all{}", counted(of.rules, "rule"), verb,
+                       of.rules == 1 ? "s" : "", what, quotient(abs(of.moved), denominator),
+                       of.rules > of.most.size() && !of.most.empty() ? "; those that do most" : "");
+  }
+
+  void add(l2r::moving_rules const& of, std::string const& title, blocks& to) const {
+    if (of.most.empty()) return say(to, "{}.", title);
+    eval::table t{title + ":",
+                  {{"moves", fixed, 6},
+                   {compared ? "rule of" : "share"},
+                   {"support", fixed},
+                   {"of", fixed},
+                   {"confidence", fixed},
+                   {"labels"},
+                   {"rule"}}};
+    for (l2r::document_rule const& rule : of.most)
+      t.rows.push_back({quotient(rule.moved, denominator),
+                        !compared      ? rule.share.str()
+                        : !rule.second ? "the first"
+                        : rule.first   ? "both"
+                                       : "the second",
+                        rule.support, rule.documents, confidence(rule), classes_text(rule, labels),
+                        rule_text(rule, words)});
+    to.push_back({std::move(t)});
+  }
+
+  /// The items that move furthest.
+  void add(l2r::moving_items const& of, std::size_t top, blocks& to) const {
+    if (top == 0 || of.items.empty()) return;
+    eval::table t{"What the rules move, split evenly among the items of each:",
+                  {{"moves", fixed, 6}, {"rules", fixed}, {"item"}}};
+    for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
+      t.rows.push_back({quotient(part.moved, denominator * of.split), part.rules,
+                        words_of(words.ranges[part.item], words.names)});
+    to.push_back({std::move(t)});
+  }
+
+  ordered_json to_json(l2r::moving_items const& of) const {
+    ordered_json items = ordered_json::array();
+    for (l2r::item_part const& part : of.items) {
+      ordered_json item = item_json(words.ranges[part.item], words.names);
+      item["rules"] = part.rules;
+      item["moved"] = exact_json(part.moved, denominator * of.split);
+      items.push_back(std::move(item));
+    }
+    return {{"moved_denominator", (denominator * of.split).str()}, {"items", std::move(items)}};
+  }
+
+  /// `add_part` adds what a rule is to the document or the documents.
+  template <class AddPart>
+  ordered_json to_json(l2r::moving_rules const& of, AddPart const& add_part) const {
+    ordered_json most = ordered_json::array();
+    for (l2r::document_rule const& rule : of.most) {
+      ordered_json entry = rule_json(rule, words);
+      entry["support"] = rule.support;
+      entry["documents"] = rule.documents;
+      entry["confidence"] = confidence(rule);
+      entry["labels"] = ordered_json::object();
+      for (std::size_t k = 0; k < rule.classes.size(); ++k)
+        entry["labels"][fmt::format("{}", labels[k].label)] = rule.classes[k];
+      add_part(rule, entry);
+      entry["moved"] = exact_json(rule.moved, denominator);
+      most.push_back(std::move(entry));
+    }
+    return {{"rules", of.rules}, {"moved", exact_json(of.moved, denominator)}, {"most", most}};
+  }
+};
+
+/// The rules of one member that a document has.
+void add_why(l2r::explanation const& why, member_words const& words, std::size_t top, blocks& to) {
+  if (why.rules == 0)
+    return say(to, "No rule holds for it: it has the mean label of the {} training documents.",
+               why.training);
+  moved_rules const rules{words, why.denominator * why.training, why.labels};
+  say(to,
+      "{} of {}. Without any it would have {:.6f}, the mean label of the {}; what the rules move "
+      "adds up to {:+.6f}.",
+      counted(why.rules, "rule"), counted(why.itemsets, "itemset"), why.mean_label,
+      counted(why.training, "training document"),
+      quotient(why.up.moved + why.down.moved, rules.denominator));
+  say(to, "The score is {} / {}. A rule's share is what it adds to the first number.",
+      why.numerator.str(), why.denominator.str());
+  add_norm(words, to);
+  eval::table t{{}, {{"label"}, {"rules", fixed}, {"weight in %", fixed, 2}}};
+  for (l2r::label_rules const& l : why.labels)
+    t.rows.push_back(
+        {fmt::format("{}", l.label), l.rules, 100 * quotient(l.weight, why.denominator)});
+  to.push_back({std::move(t)});
+  rules.add(why.items, top, to);
+  rules.add(why.up, rules.head(why.up, "move", "it up"), to);
+  rules.add(why.down, rules.head(why.down, "move", "it down"), to);
+  if (why.level.rules > 0)
+    rules.add(why.level,
+              fmt::format("{} of the mean label move{} it neither way",
+                          counted(why.level.rules, "rule"), why.level.rules == 1 ? "s" : ""),
+              to);
+}
+
+/// The rules of one member that two documents of a query have.
+void add_why(l2r::comparison const& why, member_words const& words, std::size_t top, blocks& to) {
+  moved_rules const rules{words, why.denominator, why.first.labels, true};
+  say(to, "What the rules move adds up to the difference of the scores, {:+.6f}.",
+      quotient(why.up.moved + why.down.moved, why.denominator));
+  add_norm(words, to);
+  rules.add(why.items, top, to);
+  rules.add(why.up, rules.head(why.up, "speak", "for the first"), to);
+  rules.add(why.down, rules.head(why.down, "speak", "for the second"), to);
+}
+
+std::string item_text(l2r::score_term const& term, member_words const& words) {
+  return term.item ? words_of(words.ranges[*term.item], words.names)
+                   : fmt::format("{} without an item", feature_text(term.feature, words.names));
+}
+
+/// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
+template <class Value>
+std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return std::abs(value(a)) > std::abs(value(b)); });
+  order.resize(std::min(size, top));
+  return order;
+}
+
+/// Whether a sum is of points of items; otherwise of weights.
+bool has_items(member_words const& words) {
+  return !words.ranges.empty();
+}
+
+void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& to) {
+  if (!has_items(words))
+    return say(to,
+               "The score is the sum of {} features' weights times z-scores: by how many "
+               "deviations a value lies above the mean of its query.",
+               of.terms.size());
+  say(to, "The score is the sum of the points of its items in {} features.", of.terms.size());
+  add_norm(words, to);
+}
+
+/// What the features of a document add: points or weights.
+void add_why(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
+             blocks& to) {
+  add_sum(why, words, to);
+  if (top == 0) return;
+  eval::table t{"Those that add most, up or down:", {{"adds", fixed, 6}}};
+  if (has_items(words))
+    t.columns.push_back({"item"});
+  else
+    t.columns.insert(t.columns.end(), {{"weight", fixed, 6}, {"z-score", fixed, 3}, {"feature"}});
+  for (std::size_t const k :
+       largest(why.terms.size(), top, [&](std::size_t i) { return why.terms[i].adds; })) {
+    l2r::score_term const& term = why.terms[k];
+    if (has_items(words))
+      t.rows.push_back({term.adds, item_text(term, words)});
+    else
+      t.rows.push_back(
+          {term.adds, term.weight, term.z,
+           feature_text(term.feature, words.names) + (term.missing ? " missing" : "")});
+  }
+  to.push_back({std::move(t)});
+}
+
+/// Where two documents' sums differ.
+void add_why(l2r::sum_comparison const& why, member_words const& words, std::size_t top,
+             blocks& to) {
+  add_sum(why.first, words, to);
+  if (top == 0) return;
+  eval::table t{"Where the two differ most:",
+                {{"difference", fixed, 6}, {"the first", fixed, 6}, {"the second", fixed, 6}}};
+  if (has_items(words))
+    t.columns.insert(t.columns.end(), {{"item of the first"}, {"item of the second"}});
+  else
+    t.columns.insert(
+        t.columns.end(),
+        {{"z-score of the first", fixed, 3}, {"of the second", fixed, 3}, {"feature"}});
+  auto const difference = [&](std::size_t i) {
+    return why.first.terms[i].adds - why.second.terms[i].adds;
+  };
+  for (std::size_t const k : largest(why.first.terms.size(), top, difference)) {
+    l2r::score_term const& a = why.first.terms[k];
+    l2r::score_term const& b = why.second.terms[k];
+    if (has_items(words))
+      t.rows.push_back({difference(k), a.adds, b.adds, item_text(a, words), item_text(b, words)});
+    else
+      t.rows.push_back(
+          {difference(k), a.adds, b.adds, a.z, b.z, feature_text(a.feature, words.names)});
+  }
+  to.push_back({std::move(t)});
+}
+
+/// The ranks of two documents and, of rules, how many each has.
+template <class Why>
+void add_ranks(datasets::dataset const& query, l2r::member_comparison const& member, Why const& why,
+               blocks& to) {
+  auto const rules = [](auto const& of) {
+    if constexpr (requires { of.rules; })
+      return ", " + counted(of.rules, "rule");
+    else
+      return std::string();
+  };
+  say(to, "The first: {}{}.", rank_text(member.first_rank, query, member.first_score),
+      rules(why.first));
+  say(to, "The second: {}{}.", rank_text(member.second_rank, query, member.second_score),
+      rules(why.second));
+}
+
+void say_members(std::size_t members, blocks& to) {
+  say(to,
+      "The score is the sum of {} members' parts: a member's part is its score less the mean of "
+      "its scores over the query's documents, over their standard deviation, over {}.",
+      members, members);
+}
+
+/// What a document is called and where it stands, without its rules.
+ordered_json standing_json(query_document const& document, std::size_t rank, double score) {
+  std::int32_t const label = document.query.labels[document.d];
+  return {{"docid", document.query.docid(document.d)},
+          {"line", datasets::place_of(document.query, document.d).line},
+          {"label", label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label)},
+          {"rank", rank},
+          {"score", score}};
+}
+
+/// The value that a document's line lists for a feature: a number, or null.
+ordered_json feature_value_of(query_document const& document, std::uint32_t feature) {
+  for (datasets::feature_value const& v : document.query.document(document.d))
+    if (v.feature == feature && !std::isnan(v.value)) return v.value;
+  return nullptr;
+}
+
+/// What the score of a document is made of by rules.
+void add_terms(query_document const& document, l2r::explanation const& why,
+               member_words const& words, ordered_json& json) {
+  json["numerator"] = why.numerator.str();
+  json["denominator"] = why.denominator.str();
+  json["rules"] = why.rules;
+  json["itemsets"] = why.itemsets;
+  json["labels"] = ordered_json::array();
+  for (l2r::label_rules const& l : why.labels)
+    json["labels"].push_back({{"label", l.label},
+                              {"rules", l.rules},
+                              {"weight", exact_json(l.weight, why.denominator)}});
+  json["values"] = ordered_json::object();
+  for (datasets::item_range const& range : words.ranges)  // a feature's follow each other
+    json["values"][fmt::format("{}", range.feature)] = feature_value_of(document, range.feature);
+}
+
+/// The terms of a sum.
+void add_terms(query_document const& /*document*/, l2r::sum_explanation const& why,
+               member_words const& words, ordered_json& json) {
+  json["terms"] = ordered_json::array();
+  for (l2r::score_term const& term : why.terms) {
+    ordered_json& entry =
+        json["terms"].emplace_back(term.item ? item_json(words.ranges[*term.item], words.names)
+                                             : feature_json(term.feature, words.names));
+    if (!has_items(words)) {
+      entry["missing"] = term.missing;
+      entry["z"] = term.z;
+      entry["weight"] = term.weight;
+    }
+    entry["adds"] = term.adds;
+  }
+}
+
+template <class Why>
+ordered_json document_json(query_document const& document, std::size_t rank, double score,
+                           Why const& why, member_words const& words) {
+  ordered_json json = standing_json(document, rank, score);
+  add_terms(document, why, words, json);
+  return json;
+}
+
+/// What the JSON of a member begins with; `why` of any of the documents.
+template <class Why>
+ordered_json head_json(datasets::dataset const& query, Why const& why, member_words const& words) {
+  ordered_json json{{"kind", words.kind},
+                    {"qid", query.queries.front().qid},
+                    {"documents_of_query", query.size()}};
+  if constexpr (requires { why.training; }) {
+    json["training_documents"] = why.training;
+    json["mean_label"] = why.mean_label;
+  }
+  json["norm"] = name_of(words.norm);
+  return json;
+}
+
+/// One document by one member.
+ordered_json member_json(query_document const& document, l2r::member_explanation const& member,
+                         member_words const& words) {
+  ordered_json json = std::visit(
+      [&](auto const& why) {
+        ordered_json head = head_json(document.query, why, words);
+        head["document"] = document_json(document, member.rank, member.score, why, words);
+        return head;
+      },
+      member.why);
+  auto const* const why = std::get_if<l2r::explanation>(&member.why);
+  if (why == nullptr) return json;
+  moved_rules const rules{words, why->denominator * why->training, why->labels};
+  json["moved_denominator"] = rules.denominator.str();
+  json["split"] = rules.to_json(why->items);
+  auto const add_part = [&](l2r::document_rule const& rule, ordered_json& entry) {
+    entry["share"] = exact_json(rule.share, why->denominator);
+    entry["weight"] = exact_json(rule.weight, why->denominator);
+  };
+  json["up"] = rules.to_json(why->up, add_part);
+  json["down"] = rules.to_json(why->down, add_part);
+  json["level"] = rules.to_json(why->level, add_part);
+  return json;
+}
+
+/// Two documents by one member.
+ordered_json member_json(query_document const& first, query_document const& second,
+                         l2r::member_comparison const& member, member_words const& words) {
+  ordered_json json = std::visit(
+      [&](auto const& why) {
+        ordered_json head = head_json(first.query, why.first, words);
+        head["first"] =
+            document_json(first, member.first_rank, member.first_score, why.first, words);
+        head["second"] =
+            document_json(second, member.second_rank, member.second_score, why.second, words);
+        return head;
+      },
+      member.why);
+  auto const* const why = std::get_if<l2r::comparison>(&member.why);
+  if (why == nullptr) return json;
+  moved_rules const rules{words, why->denominator, why->first.labels, true};
+  json["moved_denominator"] = why->denominator.str();
+  json["split"] = rules.to_json(why->items);
+  auto const add_part = [](l2r::document_rule const& rule, ordered_json& entry) {
+    entry["of_first"] = rule.first;
+    entry["of_second"] = rule.second;
+  };
+  json["for_first"] = rules.to_json(why->up, add_part);
+  json["for_second"] = rules.to_json(why->down, add_part);
+  return json;
+}
+
+}  // namespace
+
+blocks explanation(query_document const& document, l2r::model_explanation const& why,
+                   std::span<member_words const> words, std::size_t top) {
+  datasets::dataset const& query = document.query;
+  bool const several = why.members.size() > 1;
+  blocks to{
+      {heading{2, fmt::format("query {}, document {}: {}", query.queries.front().qid,
+                              document_text(document), rank_text(why.rank, query, why.score))}}};
+  if (several) {
+    say_members(why.members.size(), to);
+    eval::table t{{},
+                  {{"member", fixed},
+                   {"part", fixed, 6},
+                   {"score", fixed, 6},
+                   {"rank", fixed},
+                   {"mean", fixed, 6},
+                   {"deviation", fixed, 6}}};
+    for (l2r::member_explanation const& member : why.members)
+      t.rows.push_back({t.rows.size() + 1, member.part, member.score, member.rank, member.mean,
+                        member.deviation});
+    to.push_back({std::move(t)});
+  }
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_explanation const& member = why.members[k];
+    if (several)
+      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}", k + 1, member.part,
+                                           rank_text(member.rank, query, member.score))}});
+    std::visit([&](auto const& one) { add_why(one, words[k], top, to); }, member.why);
+  }
+  return to;
+}
+
+blocks explanation(query_document const& first, query_document const& second,
+                   l2r::model_comparison const& why, std::span<member_words const> words,
+                   std::size_t top) {
+  datasets::dataset const& query = first.query;
+  bool const several = why.members.size() > 1;
+  blocks to{{heading{
+      2, fmt::format("query {}, the first document {} and the second {}", query.queries.front().qid,
+                     document_text(first), document_text(second))}}};
+  if (several) {
+    say(to, "The first: {}.", rank_text(why.first_rank, query, why.first_score));
+    say(to, "The second: {}.", rank_text(why.second_rank, query, why.second_score));
+    say_members(why.members.size(), to);
+    eval::table t{{},
+                  {{"member", fixed},
+                   {"part of the first", fixed, 6},
+                   {"of the second", fixed, 6},
+                   {"difference", fixed, 6}}};
+    for (l2r::member_comparison const& member : why.members)
+      t.rows.push_back({t.rows.size() + 1, member.first_part, member.second_part,
+                        member.first_part - member.second_part});
+    to.push_back({std::move(t)});
+  }
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_comparison const& member = why.members[k];
+    if (several)
+      to.push_back({heading{2, fmt::format("Member {}, difference of the parts {:+.6f}", k + 1,
+                                           member.first_part - member.second_part)}});
+    std::visit(
+        [&](auto const& one) {
+          add_ranks(query, member, one, to);
+          add_why(one, words[k], top, to);
+        },
+        member.why);
+  }
+  return to;
+}
+
+ordered_json explanation_json(query_document const& document, l2r::model_explanation const& why,
+                              std::span<member_words const> words) {
+  if (why.members.size() == 1) return member_json(document, why.members[0], words[0]);
+  ordered_json json{{"qid", document.query.queries.front().qid},
+                    {"documents_of_query", document.query.size()},
+                    {"document", standing_json(document, why.rank, why.score)}};
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_explanation const& member = why.members[k];
+    json["members"].push_back(
+        {{"part", member.part}, {"mean", member.mean}, {"deviation", member.deviation}});
+    json["members"].back().update(member_json(document, member, words[k]));
+  }
+  return json;
+}
+
+ordered_json explanation_json(query_document const& first, query_document const& second,
+                              l2r::model_comparison const& why,
+                              std::span<member_words const> words) {
+  if (why.members.size() == 1) return member_json(first, second, why.members[0], words[0]);
+  ordered_json json{{"qid", first.query.queries.front().qid},
+                    {"documents_of_query", first.query.size()},
+                    {"first", standing_json(first, why.first_rank, why.first_score)},
+                    {"second", standing_json(second, why.second_rank, why.second_score)}};
+  for (std::size_t k = 0; k < why.members.size(); ++k) {
+    l2r::member_comparison const& member = why.members[k];
+    json["members"].push_back({{"first_part", member.first_part},
+                               {"second_part", member.second_part},
+                               {"mean", member.mean},
+                               {"deviation", member.deviation}});
+    json["members"].back().update(member_json(first, second, member, words[k]));
+  }
+  return json;
+}
+
+}  // namespace rulerank::report
