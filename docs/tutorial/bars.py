@@ -16,8 +16,7 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import svg_lines  # noqa: E402
+import svg_lines
 
 WIDTH, ROW, NAMES, MARGIN = 560, 18, 250, 60
 UP, DOWN, MOST = "#0b6e4f", "#c1440e", 12

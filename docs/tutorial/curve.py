@@ -20,8 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import svg_lines  # noqa: E402
+import svg_lines
 
 MEASURE = "NDCG@10"
 CHOSEN, RANDOM, RIDGE = "chosen", "random", "ridge, chosen"

@@ -15,8 +15,7 @@ import re
 import sys
 import textwrap
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import svg_lines  # noqa: E402
+import svg_lines
 
 WIDTH, ROW, TOP = 560, 18, 34
 NAMES, RIGHT = 60, 20  # what the columns beside a picture take
