@@ -44,8 +44,7 @@ def one_fold(task):
         if best is None or value > best[0]:
             best = value, setting, model.predict(data["test"][1])
     numpy.savetxt(out / f"{folder.name}.score", best[2], "%.17g")
-    return {"fold": folder.name, "setting": best[1], "validation_MAP": best[0],
-            "seconds": round(time.perf_counter() - begin, 1)}
+    return {"fold": folder.name, "setting": best[1], "validation_MAP": best[0], "seconds": round(time.perf_counter() - begin, 1)}
 
 
 def main():
@@ -56,9 +55,9 @@ def main():
         with multiprocessing.Pool(a.jobs) as pool:
             rows = pool.map(one_fold, [(a.program, a.letor / name / f"Fold{n}", out) for n in range(1, 6)], 1)
         common.write_rows(out / "settings.jsonl", ({"interpret": interpret.__version__, **row} for row in rows))
-        common.write(out / "table.md", common.output(
-            a.program, "evaluate", "--folds", a.letor / name, "--scores", f"boosting_machine={out}", "--metrics", "MAP,NDCG@10", "--ties",
-            "average", "--format", "markdown"))
+        common.write(out / "table.md",
+                     common.output(a.program, "evaluate", "--folds", a.letor / name, "--scores", f"boosting_machine={out}",
+                                   "--metrics", "MAP,NDCG@10", "--ties", "average", "--format", "markdown"))
         print(name, json.dumps(rows), flush=True)
 
 

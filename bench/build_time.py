@@ -75,7 +75,8 @@ def name_of(source):
 def table(rows, most=20):
     """Targets with what they cost, then the `most` sources that cost most; seconds of processor time."""
     phases = any("front_end" in row for row in rows)
-    lines = [f"{'target':28}{'commands':>9}{'seconds':>9}{'front end':>11}" if phases else f"{'target':28}{'commands':>9}{'seconds':>9}"]
+    lines = [f"{'target':28}{'commands':>9}{'seconds':>9}{'front end':>11}" if phases
+             else f"{'target':28}{'commands':>9}{'seconds':>9}"]
     targets = by_target(rows)
     for name, (count, seconds, front) in sorted(targets.items(), key=lambda item: -item[1][1]):
         lines.append(f"{name:28}{count:9}{seconds:9.1f}" + (f"{front:11.1f}" if phases else ""))
@@ -97,7 +98,8 @@ def over_budget(rows, path):
 def build(options, targets, log, phases):
     """Builds from nothing; returns the processor time of all of it, seconds."""
     launcher = f"{sys.executable};{os.path.abspath(__file__)};--log;{log}"
-    launchers = [f"-DCMAKE_{language}_{kind}_LAUNCHER={launcher}" for language in ("CXX", "CUDA") for kind in ("COMPILER", "LINKER")]
+    launchers = [f"-DCMAKE_{language}_{kind}_LAUNCHER={launcher}" for language in ("CXX", "CUDA")
+                 for kind in ("COMPILER", "LINKER")]
     environment = os.environ | {"CCACHE_DISABLE": "1"} | ({PHASES: "1"} if phases else {})
     with tempfile.TemporaryDirectory() as folder:
         before = seconds_of_children()

@@ -43,15 +43,15 @@ class Jobs(OverRanks):
             yield " ".join(line[:2]) if line[0] == "search" else line[0], [*line, "--threads", 1], outputs
         self.file("all.txt", letor(5, 3 * size, 12))
         self.expect(0, "split", "--in", "all.txt", "--folds", 5, "--out-dir", "folds")
-        yield "experiment", ["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2, "--permutations", 99,
-                             "--threads", 1, "--quiet", "--out-dir", "of"], ["of/table.md"]
+        yield "experiment", ["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2,
+                             "--permutations", 99, "--threads", 1, "--quiet", "--out-dir", "of"], ["of/table.md"]
         self.file("long.txt", words(1, 60000, 40))
-        yield "search metric of minutes", ["search", "metric", "--collection", "long.txt", "--queries", "long.txt", "--metric", "edit",
-                                           "--index-type", "brute", "--threads", 1, "--out", "out"], []
+        yield "search metric of minutes", ["search", "metric", "--collection", "long.txt", "--queries", "long.txt", "--metric",
+                                           "edit", "--index-type", "brute", "--threads", 1, "--out", "out"], []
 
     def begun(self, ranks, line):
-        return subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
+        return subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def killed(self, ranks, line, after, victim):
         """(Seconds until the job was gone, its code); None: it had ended before."""
@@ -123,10 +123,9 @@ def markdown(rows):
         return [name, ranks, len(lived), len(of) - len(lived),
                 *([f"{statistics.median(lived):.2f}", f"{max(lived):.2f}"] if lived else ["-", "-"])]
 
-    return common.table(
-        ["job", "ranks", "killed", "had ended before", "seconds until the job was gone, median", "longest"],
-        [*(line(name, ranks, rows.where(job=name, ranks=ranks)) for name, ranks in dict.fromkeys((row["job"], row["ranks"]) for row in rows)),
-         line("all", "", rows)])
+    return common.table(["job", "ranks", "killed", "had ended before", "seconds until the job was gone, median", "longest"],
+                        [*(line(name, ranks, rows.where(job=name, ranks=ranks))
+                           for name, ranks in dict.fromkeys((row["job"], row["ranks"]) for row in rows)), line("all", "", rows)])
 
 
 def main():

@@ -15,7 +15,6 @@ import tempfile
 
 import common
 
-
 ENVIRONMENT = common.MPI | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"}
 ROWS, DIMENSIONS, DOCUMENTS, WORDS, QUERIES = 200_000, 64, 50_000, 400_000, 20
 LETOR, FEATURES = 40_000, 131  # documents of the shape of WEB10K's
@@ -78,8 +77,8 @@ def run(folder, program, command, ranks, way):
     """The bytes that the job writes, and its manifest."""
     more = ["--over-ranks", way] if command[0] == "search" else []
     launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
-    common.call(*launch, program, *command, *more, "--threads", 1, "--device", "cpu", "--out", "out.txt", "--manifest", "manifest.json",
-                 "--quiet", cwd=folder, env=ENVIRONMENT)
+    common.call(*launch, program, *command, *more, "--threads", 1, "--device", "cpu", "--out", "out.txt", "--manifest",
+                "manifest.json", "--quiet", cwd=folder, env=ENVIRONMENT)
     return (folder / "out.txt").read_bytes(), json.loads((folder / "manifest.json").read_text())
 
 

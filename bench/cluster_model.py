@@ -26,7 +26,6 @@ import statistics
 from cluster_scaling import best
 import common
 
-
 SWEEPS = 20000
 GIB = 2.0**30
 
@@ -57,7 +56,8 @@ def powers(rows):
     """Of each job the power of its work."""
     found = {}
     for job in {row["job"] for row in rows}:
-        one = sorted((row["work"], row["seconds"]) for row in rows if row["job"] == job and row["ranks"] == 1 and row["threads"] == 1)
+        one = sorted((row["work"], row["seconds"]) for row in rows if row["job"] == job and row["ranks"] == 1
+                     and row["threads"] == 1)
         (small, fast), (large, slow) = (one[0], one[-1]) if one else ((1, 1), (1, 1))
         found[job] = max(1.0, math.log(slow / fast) / math.log(large / small)) if large > small else 1.0
     return found
@@ -117,8 +117,9 @@ def label_from(model, rows, documents, hours, a):
     machines = math.ceil(parts / (limit - fixed)) if fixed < limit else None
     machines = max(machines, 1) if machines is not None else None
     start, of_all, of_part = model.memory["reduce"]
-    return {"documents": documents, "hours": hours, "seconds_of_one_machine": round(fixed + parts), "seconds_not_shared_out": round(fixed),
-            "machines": machines, "gib_a_machine": round((start + (of_all + of_part / (machines or 1)) * documents) / GIB, 1)}
+    return {"documents": documents, "hours": hours, "seconds_of_one_machine": round(fixed + parts),
+            "seconds_not_shared_out": round(fixed), "machines": machines,
+            "gib_a_machine": round((start + (of_all + of_part / (machines or 1)) * documents) / GIB, 1)}
 
 
 def search_in(model, job, documents, rate, a, queries):
@@ -130,7 +131,8 @@ def search_in(model, job, documents, rate, a, queries):
     parts = math.ceil(gib / a.machine_memory)
     seconds = shared * (documents * queries) ** model.powers[job] / queries  # of a thread, for a query
     return {"job": job, "documents": documents, "queries_a_second": rate, "gib": round(gib, 1), "parts": parts,
-            "thread_seconds_a_query": float(f"{seconds:.3g}"), "queries_a_second_of_a_machine": float(f"{a.machine_threads / seconds:.3g}"),
+            "thread_seconds_a_query": float(f"{seconds:.3g}"),
+            "queries_a_second_of_a_machine": float(f"{a.machine_threads / seconds:.3g}"),
             "machines": max(parts, math.ceil(rate * seconds / a.machine_threads))}
 
 
@@ -140,12 +142,13 @@ def read_best(folder):
 
 def markdown(told):
     def errors_of(name, runs):
-        return common.table([name, "size", "threads", "ranks", "seconds", "model", "error (%)"], [list(map(str, one.values())) for one in runs])
+        return common.table([name, "size", "threads", "ranks", "seconds", "model", "error (%)"],
+                            [list(map(str, one.values())) for one in runs])
 
     jobs = common.table(["job", "power of W", *(f"{name} (s)" for name in "abcd"), "memory (MiB)", "bytes an item",
-                          "bytes an item of a rank's part"],
-                         [[job, f"{of['power']:.2f}", *(f"{of[name]:.3g}" for name in "abcd"), f"{of['memory_mib']:.1f}",
-                           f"{of['bytes_an_item']:.3g}", f"{of['bytes_an_item_of_part']:.3g}"] for job, of in told["jobs"].items()])
+                         "bytes an item of a rank's part"],
+                        [[job, f"{of['power']:.2f}", *(f"{of[name]:.3g}" for name in "abcd"), f"{of['memory_mib']:.1f}",
+                          f"{of['bytes_an_item']:.3g}", f"{of['bytes_an_item_of_part']:.3g}"] for job, of in told["jobs"].items()])
     bandwidth = f"{told['bandwidth_gb']:.3g}" if told["bandwidth_gb"] else "-"
     parts = [jobs, f"Latency {told['latency_us']:.3g} us an exchange, bandwidth {bandwidth} GB/s.\n",
              f"Fit: {told['fit']}. Held out: {told['held_out']}.\n", errors_of("held out", told["held_out_runs"])]
@@ -156,7 +159,7 @@ def markdown(told):
 
 def main():
     a = common.arguments(__doc__, "rows", "out", machine_threads=16, machine_memory={"type": float, "default": 256, "help": "GiB"},
-                          latency_us=50.0, bandwidth_gb=1.0, beyond=pathlib.Path)
+                         latency_us=50.0, bandwidth_gb=1.0, beyond=pathlib.Path)
     rows = read_best(a.rows)
     most, largest = max(row["ranks"] for row in rows), max(row["size"] for row in rows)
     held = [row for row in rows if row["ranks"] == most and row["size"] == largest]
@@ -188,5 +191,7 @@ def main():
             told["needs"][f"{job}_at_10000"] = search_in(whole, job, 1_000_000, 10_000, a, queries[job])
     common.write(a.out / "model.json", json.dumps(told, indent=1) + "\n")
     common.write(a.out / "model.md", markdown(told))
+
+
 if __name__ == "__main__":
     main()

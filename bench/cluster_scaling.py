@@ -45,11 +45,10 @@ import common
 # `stage`: what is shared out, of the manifest's seconds; None: no stage is. `work`: how much there is, in items that the job names.
 Job = collections.namedtuple("Job", "stage queries work line")
 
-PRESETS = {
-    "short": {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "chosen": 2000, "reduce": 40000,
-              "experiment": 9000, "folds": 4, "mine": 60000, "tune": 600},
-    "long": {"text": 804414, "text-queries": 6000, "dense": 60000, "dense-queries": 24000, "rank": 240000, "chosen": 2101, "reduce": 80000,
-             "experiment": 20000, "folds": 5, "mine": 600000, "tune": 6000}}
+PRESETS = {"short": {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "chosen": 2000,
+                     "reduce": 40000, "experiment": 9000, "folds": 4, "mine": 60000, "tune": 600},
+           "long": {"text": 804414, "text-queries": 6000, "dense": 60000, "dense-queries": 24000, "rank": 240000, "chosen": 2101,
+                    "reduce": 80000, "experiment": 20000, "folds": 5, "mine": 600000, "tune": 6000}}
 SIZES = {"short": "1,0.5", "long": "1,0.25"}
 PARTS = 4
 
@@ -68,7 +67,7 @@ def physical_cores():
 
 def sample(program, folder, name, documents, *more):
     common.call(program, "sample", "--documents", documents, "--features", 131, "--labels", 5, *more, "--out-dir", folder / name,
-                 "--quiet")
+                "--quiet")
 
 
 def texts_from(piece):
@@ -76,7 +75,8 @@ def texts_from(piece):
     first, count, seed, words = piece
     dice = random.Random(f"{seed} {first}")
     names, sums = [f"w{word}" for word in range(words)], list(itertools.accumulate(1 / rank for rank in range(1, words + 1)))
-    return "".join(f"{number}\t{' '.join(dice.choices(names, cum_weights=sums, k=110))}\n" for number in range(first, first + count))
+    return "".join(f"{number}\t{' '.join(dice.choices(names, cum_weights=sums, k=110))}\n"
+                   for number in range(first, first + count))
 
 
 def draw_texts(path, count, dice, words=134914):
@@ -107,7 +107,7 @@ def draw_collection(program, folder, name, count, dice):
     over = ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", str(PARTS)] if name == "text-parts" else []
     cores = str(max(len(os.sched_getaffinity(0)) // (PARTS if over else 1), 1))
     common.call(*over, program, "search", "text", "--collection", "docs.tsv", "--index", "parts" if over else "index", "--quiet",
-                 "--threads", cores, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
+                "--threads", cores, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
 
 
 def draw(program, folder, size, scale, preset, only):
@@ -115,7 +115,8 @@ def draw(program, folder, size, scale, preset, only):
     dice = random.Random(f"{size} {scale}")
     full = PRESETS[preset]
     grows = [name for name in full if name not in ("chosen", "folds") and not name.endswith("queries")]
-    count = {name: full[name] if name == "folds" else max(int(full[name] * scale * (size if name in grows else 1)), 20) for name in full}
+    count = {name: full[name] if name == "folds" else max(int(full[name] * scale * (size if name in grows else 1)), 20)
+             for name in full}
     done = folder / "done"
     already = done.read_text().split() if done.exists() else []
     for name in only:
@@ -151,24 +152,28 @@ def jobs(folder, count, only):
                              ["search", "text", "--index", index, "--queries", "topics.tsv", "--k", "100", "--out", "out"])
     if "dense" in only:
         made["dense"] = Job("search", count["dense-queries"], count["dense"] * count["dense-queries"],
-                            ["search", "dense", "--collection", "base.bvecs", "--queries", "asked.bvecs", "--k", "100", "--out", "out"])
+                            ["search", "dense", "--collection", "base.bvecs", "--queries", "asked.bvecs", "--k", "100", "--out",
+                             "out"])
     if "rank" in only:
         with open(folder / "rank/Fold1/train.txt", encoding="ascii") as lines:
             queries = [line.split(" ", 2)[1] for line in lines]
-        made["rank"] = Job("rank", len(set(queries)), len(queries), ["rank", "--train", "chosen.txt", "--test", "rank/Fold1/train.txt",
-                                                                      "--rule-size", "4", "--out", "out"])
+        made["rank"] = Job("rank", len(set(queries)), len(queries),
+                           ["rank", "--train", "chosen.txt", "--test", "rank/Fold1/train.txt", "--rule-size", "4", "--out", "out"])
     if "reduce" in only:
-        made["reduce"] = Job("reduce", 0, count["reduce"], ["reduce", "--train", "reduce/Fold1/train.txt", "--rule-size", "3",
-                                                                       "--partitions", "1", "--max-documents", "1000", "--out", "out"])
+        made["reduce"] = Job("reduce", 0, count["reduce"],
+                             ["reduce", "--train", "reduce/Fold1/train.txt", "--rule-size", "3", "--partitions", "1",
+                              "--max-documents", "1000", "--out", "out"])
     if "experiment" in only:
-        made["experiment"] = Job(None, 0, count["experiment"], ["experiment", "--folds", "experiment", "--reduce-size", "3", "--rank-size",
-                                                                "4", "--random-draws", "2", "--permutations", "999", "--out-dir", "out"])
+        made["experiment"] = Job(None, 0, count["experiment"],
+                                 ["experiment", "--folds", "experiment", "--reduce-size", "3", "--rank-size", "4", "--random-draws",
+                                  "2", "--permutations", "999", "--out-dir", "out"])
     if "mine" in only:
-        made["mine"] = Job("mine", 0, count["mine"], ["mine", "--transactions", "baskets.txt", "--kind", "closed", "--min-support",
-                                              "0.02%", "--out", "out"])
+        made["mine"] = Job("mine", 0, count["mine"],
+                           ["mine", "--transactions", "baskets.txt", "--kind", "closed", "--min-support", "0.02%", "--out", "out"])
     if "tune" in only:
-        made["tune"] = Job("tune", 0, count["tune"], ["tune", "--train", "tune/Fold1/train.txt", "--vali", "tune/Fold1/vali.txt", "--budget",
-                                              "64", "--out", "out"])
+        made["tune"] = Job("tune", 0, count["tune"],
+                           ["tune", "--train", "tune/Fold1/train.txt", "--vali", "tune/Fold1/vali.txt", "--budget", "64", "--out",
+                            "out"])
     return made
 
 
@@ -195,14 +200,14 @@ def binding(threads, ranks):
 def timed(command, folder, threads):
     """Seconds of a command over MPI."""
     return common.timed(lambda: common.call(*command, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": str(threads)},
-                                              stdin=subprocess.DEVNULL))[0]
+                                            stdin=subprocess.DEVNULL))[0]
 
 
 def run(program, folder, job, ranks, threads):
     out = folder / "out"
     remove(out)
-    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet", "--manifest",
-                     "manifest.json"], folder, threads)
+    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet",
+                     "--manifest", "manifest.json"], folder, threads)
     manifest = json.loads((folder / "manifest.json").read_text())
     return {"seconds": round(seconds, 4), "shared_seconds": manifest["seconds"].get(job.stage) if job.stage else None,
             "stages": {name: round(value, 5) for name, value in manifest["seconds"].items()},
@@ -218,8 +223,8 @@ def run_copies(program, folder, job, copies):
     alone = 'r=$OMPI_COMM_WORLD_RANK; export OMPI_COMM_WORLD_SIZE=1; exec "$0" "$@" "out.$r" --manifest "manifest.$r"'
     if job.line[-1] != "out":
         common.fail(f"{' '.join(job.line)}: the output is not last")
-    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads", "1", "--quiet",
-                     job.line[-2]], folder, 1)
+    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads",
+                     "1", "--quiet", job.line[-2]], folder, 1)
     manifests = [json.loads((folder / f"manifest.{copy}").read_text()) for copy in range(copies)]
     if {"ranks"} & set().union(*manifests):
         common.fail("copies ran as ranks")
@@ -239,8 +244,7 @@ def best(rows):
     for (job, size, threads, ranks), of in groups.items():
         shared = [row["shared_seconds"] for row in of if row["shared_seconds"] is not None]
         told.append({**of[0], "job": job, "size": size, "threads": threads, "ranks": ranks, "runs": len(of),
-                     "seconds": min(row["seconds"] for row in of),
-                     "shared_seconds": min(shared) if shared else None,
+                     "seconds": min(row["seconds"] for row in of), "shared_seconds": min(shared) if shared else None,
                      "other_seconds": min(row["stages"]["total"] - row["shared_seconds"] for row in of) if shared else None,
                      "peak_memory_bytes": max(row["peak_memory_bytes"] for row in of)})
     return told
@@ -263,8 +267,9 @@ def markdown(rows):
         lines.append([row["job"], f"{row['size']:g}", row["threads"], row["ranks"], row["runs"], f"{row['seconds']:.3f}",
                       efficiency(one, row, "seconds"), shared, efficiency(one, row, "shared_seconds"), other, query, exchange,
                       f"{row['peak_memory_bytes'] / 2**20:.1f}"])
-    return common.table(["job", "size", "threads a rank", "ranks", "runs", "least seconds", "efficiency", "least shared-out seconds",
-                          "efficiency", "least other seconds", "bytes a query", "bytes an exchange", "MiB a rank"], lines)
+    return common.table(["job", "size", "threads a rank", "ranks", "runs", "least seconds", "efficiency",
+                         "least shared-out seconds", "efficiency", "least other seconds", "bytes a query", "bytes an exchange",
+                         "MiB a rank"], lines)
 
 
 def markdown_of_copies(rows, copies):
@@ -348,8 +353,8 @@ def main():
     measure(log, a.program, plans, threads_ranks, a.rounds, 0 if a.no_copies else min(max(a.ranks), cores), copies_size)
     rows, copies = log.rows["ranks"], log.rows["copies"]
     common.write(a.out / "scaling.md", markdown(rows) + ("\n" + markdown_of_copies(rows, copies) if copies else ""))
-    common.manifest(a.out / "manifest.json", **common.build(a.program), cores=cores, scale=a.scale, preset=a.preset, full=PRESETS[a.preset],
-                     seconds_of_drawing=round(drawn, 1), mpi=common.mpi(), runs_left=log.left)
+    common.manifest(a.out / "manifest.json", **common.build(a.program), cores=cores, scale=a.scale, preset=a.preset,
+                    full=PRESETS[a.preset], seconds_of_drawing=round(drawn, 1), mpi=common.mpi(), runs_left=log.left)
     if log.left:
         print(f"cluster_scaling.py: {log.left} runs left; the same line does them", file=sys.stderr)
 

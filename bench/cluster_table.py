@@ -21,7 +21,6 @@ import needs
 
 numpy, = needs.packages("numpy")
 
-
 DIMENSIONS, K = 128, 32
 MPIRUN = ["mpirun", "--map-by", "slot:PE=1", "--bind-to", "core"]
 
@@ -45,7 +44,8 @@ def run(program, folder, engine, queries, ranks):
     seconds, _ = common.timed(lambda: common.call(*line, cwd=folder, env=environment, stdin=subprocess.DEVNULL))
     manifest = json.loads((folder / "manifest.json").read_text())
     values = numpy.fromfile(folder / "values.fbin", "<f4")[2:].reshape(queries, K)
-    return {"engine": engine, "queries": queries, "ranks": ranks, "search_s": manifest["seconds"]["search"], "whole_s": round(seconds, 4),
+    return {"engine": engine, "queries": queries, "ranks": ranks, "search_s": manifest["seconds"]["search"],
+            "whole_s": round(seconds, 4),
             "peak_memory_bytes": max(manifest.get("peak_memory_bytes_of_ranks", [manifest["peak_memory_bytes"]]))}, values
 
 
@@ -54,16 +54,17 @@ def markdown(rows):
     for queries in sorted(rows.values("queries")):
         cells = [str(queries)]
         for what in ("search_s", "whole_s"):
-            published, ours = (statistics.median(row[what] for row in rows.where(queries=queries, engine=engine)) for engine in ("mpi-knn", "flat"))
+            published, ours = (statistics.median(row[what] for row in rows.where(queries=queries, engine=engine))
+                               for engine in ("mpi-knn", "flat"))
             cells += [f"{published:.3f}", f"{ours:.3f}", f"{published / ours:.2f}"]
         lines.append(cells)
-    return common.table(["queries", "`mpi-knn`, search s", "`flat`, search s", "ratio", "`mpi-knn`, whole s", "`flat`, whole s", "ratio"],
-                         lines)
+    return common.table(["queries", "`mpi-knn`, search s", "`flat`, search s", "ratio", "`mpi-knn`, whole s", "`flat`, whole s",
+                         "ratio"], lines)
 
 
 def main():
     a = common.arguments(__doc__, "program", "out", ranks={"type": int, "required": True}, rows=700000,
-                          queries=[512, 1024, 2048, 4096, 8192], rounds=3)
+                         queries=[512, 1024, 2048, 4096, 8192], rounds=3)
     rows, dice = common.Log(a.out / "rows.jsonl"), numpy.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

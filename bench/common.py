@@ -75,18 +75,22 @@ def option_of(default):
 
 
 def parser(description, *positional, **options):
-    """The parser of a command line. Positional arguments are paths; `NAME?` may be left out, of `NAME+` there may be several. An
-    option's default says what it takes: False a flag, a list values with commas between them, of the type of its first; a type is an
-    option without a default, a dict what add_argument takes."""
+    """The parser of a command line.
+
+    Positional arguments are paths; `NAME?` may be left out, and `NAME+` and `NAME*` take several. The default of an option says what the
+    option takes: False is a flag, a list takes values with commas between them, of the type of its first value, `list` takes words
+    without a default, another type one value without a default. A dict holds the arguments of add_argument.
+    """
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in positional:
-        made.add_argument(name.rstrip("?+"), type=path_of, **({"nargs": name[-1]} if name[-1] in "?+" else {}))
+        made.add_argument(name.rstrip("?+*"), type=path_of, **({"nargs": name[-1]} if name[-1] in "?+*" else {}))
     for name, default in options.items():
         made.add_argument("--" + name.replace("_", "-"), **option_of(default))
     return made
 
 
 def arguments(description, *positional, **options):
+    """The arguments of this run, by parser()."""
     return parser(description, *positional, **options).parse_args()
 
 
@@ -318,7 +322,8 @@ def cell(value, digits=".4g"):
 def table(head, rows, title=None, digits=".4g"):
     """A Markdown table; columns of numbers stand right."""
     shown = [[cell(value, digits) for value in row] for row in rows]
-    numbers = [bool(column) and all(re.match(r"[-+.\d]|$", value) for value in column) for column in zip(*shown)] or [False] * len(head)
+    numbers = [bool(column) and all(re.match(r"[-+.\d]|$", value) for value in column)
+               for column in zip(*shown)] or [False] * len(head)
     lines = ["| " + " | ".join(row) + " |" for row in [head, *shown]]
     lines.insert(1, "|" + "|".join("--:" if right else ":--" for right in numbers) + "|")
     return (f"## {title}\n\n" if title else "") + "\n".join(lines) + "\n"

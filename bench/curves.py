@@ -29,7 +29,6 @@ import sys
 import common
 import needs
 
-
 MEASURES = ("MAP", "NDCG@10")
 CELL = ("fold", "way", "share", "settings", "system")
 KEPT = "curves.tsv.gz"  # of all sets: means of draws
@@ -87,11 +86,11 @@ def best_trees(of, measure):
 
 
 def panel(name, of, measure):
-    lines = [common.Line(label, sorted((labels, values[measure]) for labels, values in of[system, way, "defaults"].values()), colour, style)
-             for system, way, label, colour, style in LINES]
+    lines = [common.Line(label, sorted((labels, values[measure]) for labels, values in of[system, way, "defaults"].values()),
+                         colour, style) for system, way, label, colour, style in LINES]
     lines.append(common.Line(BEST_TREES, best_trees(of, measure), RED))
-    levels = [common.Level(label.replace(", tuned", " (tuned)") + ", all labels", of[system, "all", settings][1.0][1][measure], colour)
-              for system, settings, label, colour in LEVELS]
+    levels = [common.Level(label.replace(", tuned", " (tuned)") + ", all labels", of[system, "all", settings][1.0][1][measure],
+                           colour) for system, settings, label, colour in LEVELS]
     return common.Lines(f"{name}: {measure} of the test part", "labelled documents", lines, levels)
 
 
@@ -131,18 +130,16 @@ def keep(a):
 
 
 def main():
-    a = common.arguments(
-        __doc__, "program?", "letor?", "out?", sets=["OHSUMED", "MQ2008", "OHSUMED-LETOR2", "MQ2008-agg"],
-        systems="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm,ranksvm-zscore", budgets="1%,2%,5%,10%,25%,100%",
-        draws=10, lightgbm=str, threads=0, keep=pathlib.Path,
-        pictures=pathlib.Path)
+    a = common.arguments(__doc__, "program?", "letor?", "out?", sets=["OHSUMED", "MQ2008", "OHSUMED-LETOR2", "MQ2008-agg"],
+                         systems="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm,ranksvm-zscore",
+                         budgets="1%,2%,5%,10%,25%,100%", draws=10, lightgbm=str, threads=0, keep=pathlib.Path, pictures=pathlib.Path)
     if a.pictures:
         pictures(a.pictures, a.sets)
         return 0
     if not a.out:
         common.fail("PROGRAM, LETOR_FOLDER and OUT_FOLDER are missing")
     if a.keep:
-        needs.packages("numpy", "matplotlib")
+        needs.expect("numpy", "matplotlib")
     for name in a.sets:
         line = [a.program, "experiment", "--folds", a.letor / name, "--out-dir", a.out / name, "--systems", a.systems,
                 "--budgets", a.budgets, "--random-draws", a.draws, "--threads", a.threads]

@@ -11,14 +11,13 @@ import tempfile
 
 import common
 
-
 PARTS = {"--collection": "train-images-idx3-ubyte", "--labels": "train-labels-idx1-ubyte",
          "--queries": "t10k-images-idx3-ubyte", "--query-labels": "t10k-labels-idx1-ubyte"}
 
 
 def main():
     a = common.arguments(__doc__, "program", "mnist", "out", k=list(range(1, 11)), metrics=["l2", "cosine"],
-                          votes=["majority", "similarity"])
+                         votes=["majority", "similarity"])
     files = []
     for option, name in PARTS.items():
         files += [option, next(path for path in (a.mnist / name, a.mnist / f"{name}.gz") if path.exists())]
@@ -27,7 +26,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for metric, votes, k in itertools.product(a.metrics, a.votes, a.k):
             told = common.told(a.program, "search", "dense", *files, "--metric", metric, "--votes", votes, "--k", k, "--out",
-                                f"{folder}/found.ivecs", "--json", "--quiet", "--manifest", a.out / "manifest.json")
+                               f"{folder}/found.ivecs", "--json", "--quiet", "--manifest", a.out / "manifest.json")
             rows.append(f"{metric}\t{votes}\t{k}\t{told['accuracy']}")
             print(rows[-1], flush=True)
     common.write(a.out / "accuracy.tsv", "\n".join(rows) + "\n")

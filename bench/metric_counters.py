@@ -17,7 +17,6 @@ import time
 
 import common
 
-
 METRICS = {  # of all kernels of a search
     "requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
     "sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
@@ -92,11 +91,10 @@ def row_of(a, data, line, metrics):
 
 
 def main():
-    a = common.arguments(
-        __doc__, "bench", "out", words={"required": True}, vectors={"required": True}, queries=264,
-        launches={"type": int, "default": 200, "help": "kernels that are profiled at most, of a process"},
-        limit={"type": float, "default": 60, "help": "seconds of a process"},
-        seconds={"type": float, "default": 550, "help": "no process is begun after them"})
+    a = common.arguments(__doc__, "bench", "out", words={"required": True}, vectors={"required": True}, queries=264,
+                         launches={"type": int, "default": 200, "help": "kernels that are profiled at most, of a process"},
+                         limit={"type": float, "default": 60, "help": "seconds of a process"},
+                         seconds={"type": float, "default": 550, "help": "no process is begun after them"})
     a.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + a.seconds - a.limit / 2
     lines, manifest = a.out / "counters.jsonl", a.out / "counters-manifest.json"
@@ -125,8 +123,7 @@ def main():
         with open(lines, "a") as out:
             out.write(json.dumps(row) + "\n")
         seen["done"].append(key)
-        seen.update(build=build, ended=common.now(),
-                    metrics=metrics)
+        seen.update(build=build, ended=common.now(), metrics=metrics)
         manifest.write_text(json.dumps(seen, indent=2) + "\n")
     sys.exit(1 if failed else 0)
 

@@ -13,7 +13,6 @@ import json
 import common
 from common import Rows
 
-
 PUBLISHED = ("brute", "lc", "sss")
 ALPHAS = (.4, .5, .66)
 
@@ -29,8 +28,7 @@ def jobs_of(a):
             jobs[f"{name}-sss-{alpha:g}"] = [*line, "engines=sss", f"alpha={alpha:g}", "batches=0", "rounds=1", "cpu=1000",
                                              "serial=50"]
         jobs[f"{name}-brute"] = [*line, "engines=brute", "batches=0", "rounds=1"]
-        jobs[f"{name}-shrinking"] = [*line, "engines=lc-shrinking", "queries=8000", "batches=0", "rounds=1",
-                                     "cpu=200", "serial=10"]
+        jobs[f"{name}-shrinking"] = [*line, "engines=lc-shrinking", "queries=8000", "batches=0", "rounds=1", "cpu=200", "serial=10"]
         jobs[f"{name}-sss-pivots"] = [*line, "engines=sss-pivots", "alpha=.66", "queries=4000", "batches=0",
                                       "rounds=1", "cpu=200", "serial=10"]
     return jobs
@@ -89,8 +87,9 @@ def normalized(out, figure, title, rows, counters, text):
 
     lines = [[label_of(row), kind_of(row), *(share(name, row) for name in fields), us(row, "whole_s"), us(row, "kernel_s"),
               row["evaluations"], row["found"]] for row in rows]
-    text.append(f"\n### {title}\n\n" + table(["engine", "search", *(f"{name}, of the largest" for name in fields),
-                                            "us a query", "of kernels", "evaluations a query", "found"], lines))
+    text.append(f"\n### {title}\n\n"
+                + table(["engine", "search", *(f"{name}, of the largest" for name in fields), "us a query", "of kernels",
+                         "evaluations a query", "found"], lines))
     common.draw(out / f"figure-{figure}.svg", [bars_of(f"{title.split(':')[0]}: {name}, of the largest".replace("`", ""), rows,
                                                        lambda row, name=name: share(name, row)) for name in fields])
 
@@ -99,8 +98,9 @@ def bars_of(title, rows, value, normalized=True):
     """A group a search, a bar an engine."""
     cells = {(kind_of(row), label_of(row)): row for row in rows}
     labels = list(dict.fromkeys(map(label_of, rows)))
-    return common.Bars(title, [(kind, [value(cells[kind, label]) if (kind, label) in cells else None for label in labels])
-                               for kind in dict.fromkeys(map(kind_of, rows))], [label.replace("`", "") for label in labels], normalized)
+    return common.Bars(title,
+                       [(kind, [value(cells[kind, label]) if (kind, label) in cells else None for label in labels])
+                        for kind in dict.fromkeys(map(kind_of, rows))], [label.replace("`", "") for label in labels], normalized)
 
 
 def speed_ups(out, figures, name, kinds, rows, text):
@@ -164,7 +164,8 @@ def batches(out, name, rows, text):
                                       for size in sizes)] for kind in kinds]))
     lines, over = ([common.Line(kind, [(size, value(cell[kind, size])) for size in sizes], colour)
                     for kind, colour in zip(kinds, common.COLOURS)]
-                   for value in (lambda row: row["queries_per_s"], lambda row: row["queries_per_s"] / row["cpu_threads_queries_per_s"]))
+                   for value in (lambda row: row["queries_per_s"],
+                                 lambda row: row["queries_per_s"] / row["cpu_threads_queries_per_s"]))
     common.draw(out / f"figure-4.10-{name}.svg", [
         common.Lines(f"Figure 4.10 a: {name}, lc, queries a second", "queries in a batch", lines),
         common.Lines(f"Figure 4.10 b: over {of[0]['cpu_threads']} threads of the CPU", "queries in a batch", over,
@@ -185,8 +186,7 @@ def draw(out):
         if alpha is None:
             text.append(f"\n{name}: of `sss` only the alphas {sorted(whole_alphas(rows))} have every search, so figures 4.1 "
                         "and 4.4, which compare alphas, and the one for the others are not drawn from it.\n")
-        shown = Rows(row for row in rows if row["engine"] in PUBLISHED and
-                     (row["engine"] != "sss" or row["alpha"] == alpha))
+        shown = Rows(row for row in rows if row["engine"] in PUBLISHED and (row["engine"] != "sss" or row["alpha"] == alpha))
         for figure, wanted, kinds in (("4.1", is_range, "ranges"), ("4.4", lambda row: not is_range(row), "kNN")):
             if alpha is not None:
                 normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
@@ -207,11 +207,12 @@ def draw(out):
 
 
 def main():
-    a = common.arguments(
-        __doc__, "bench", "out", words=str, vectors=str, gpus=1, limit={"type": float, "default": 600, "help": "seconds a job"},
-        only={"nargs": "*", "help": "jobs, such as words-lc; the others' lines stay"},
-        resume={"action": "store_true", "help": "jobs that ended well before are not run again"},
-        note={"default": "", "help": "what else the machine did"}, tables={"action": "store_true", "help": "draw again from the lines in OUT"})
+    a = common.arguments(__doc__, "bench", "out", words=str, vectors=str, gpus=1,
+                         limit={"type": float, "default": 600, "help": "seconds a job"},
+                         only={"nargs": "*", "help": "jobs, such as words-lc; the others' lines stay"},
+                         resume={"action": "store_true", "help": "jobs that ended well before are not run again"},
+                         note={"default": "", "help": "what else the machine did"},
+                         tables={"action": "store_true", "help": "draw again from the lines in OUT"})
     failed = [] if a.tables else common.run_jobs(a.out, a.bench, jobs_of(a), a.limit, a.only, a.resume, a.note)
     draw(a.out)
     if failed:

@@ -15,7 +15,6 @@ import re
 from common import Rows
 import common
 
-
 STYLES = ["-", (0, (6, 3)), (0, (2, 2)), (0, (8, 3, 2, 3)), "-", (0, (4, 4))]
 TIMED = {"lc": 1, "sss-tree": 1, "egnat": 1, "sss": 2, "m-tree": 2, "mvpt": 4}  # a part of the queries is timed, one in so many
 DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
@@ -102,8 +101,8 @@ def times(rows, out, traffic, figure, text):
         text.append(f"\n### Figure {figure}, {data}: time, {most} threads, {traffic} traffic\n\n"
                     f"Of the largest, {largest:.1f} units; beside it the mean units from a query's arrival to its "
                     f"answer.\n\n" + table(head, lines))
-        write_bars(out / f"figure-{figure}-{data}.svg", f"Figure {figure}: counted time, {data}, {most} threads, {traffic} traffic", groups,
-                   DEALT)
+        write_bars(out / f"figure-{figure}-{data}.svg", f"Figure {figure}: counted time, {data}, {most} threads, {traffic} traffic",
+                   groups, DEALT)
 
 
 def indexes(rows, out, text):
@@ -112,19 +111,18 @@ def indexes(rows, out, text):
     names = rows.values("index")
     for data in rows.values("data"):
         for schedule, traffic in (("local", "high"), ("bulk-circular", "low")):
-            some = rows.where(data=data, row="counted", schedule=schedule, traffic=traffic, threads=most,
-                              superstep=1024)
+            some = rows.where(data=data, row="counted", schedule=schedule, traffic=traffic, threads=most, superstep=1024)
             # Time is in queries of each index: in distances it can be compared.
             work = {(row["index"], row["radius"]): row["end"] * row["evaluations"] for row in some}
             for (index, radius), value in work.items():
                 row = some.one(index=index, radius=radius)
-                lines.append([f"{data}, {schedule}, {traffic}", f"`{index}`", of_range(row),
-                              value / max(work.values())])
+                lines.append([f"{data}, {schedule}, {traffic}", f"`{index}`", of_range(row), value / max(work.values())])
             groups = [(of_range(some.where(radius=radius)[0]), [work[index, radius] / max(work.values()) if (index, radius) in
                                                                 work else None for index in names])
                       for radius in some.values("radius")]
             if groups:
-                panels.append(common.Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time", groups, names))
+                panels.append(common.Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time",
+                                          groups, names))
     if not panels:
         return
     text.append("\n### Figure 3.6: the indexes, counted time in distances, of the largest\n\n"
@@ -173,9 +171,8 @@ def split(rows, out, text):
             part = some.one(row="split", parts=most, index=whole["index"], radius=whole["radius"])
             if part and local:
                 # The largest share of a thread, in distances.
-                lines.append([f"`{whole['index']}`, {of_range(whole)}",
-                              whole["evaluations"] / most / local["efficiency"], part["end"] * whole["evaluations"]
-                              / whole["queries"], whole["evaluations"], part["evaluations"]])
+                lines.append([f"`{whole['index']}`, {of_range(whole)}", whole["evaluations"] / most / local["efficiency"],
+                              part["end"] * whole["evaluations"] / whole["queries"], whole["evaluations"], part["evaluations"]])
         if not lines:
             continue
         time, distances = (max(max(line[i], line[i + 1]) for line in lines) for i in (1, 3))
@@ -186,7 +183,8 @@ def split(rows, out, text):
                     + table(["index, range", "time: one", "time: split", "distances: one", "distances: split",
                              "split over one"], shown))
         for figure, at, what in (("3.10", 1, "time"), ("3.11", 3, "distances a query")):
-            write_bars(out / f"figure-{figure}-{data}.svg", f"Figure {figure}: {what}, {data}, one index and one for each of {most} threads",
+            write_bars(out / f"figure-{figure}-{data}.svg",
+                       f"Figure {figure}: {what}, {data}, one index and one for each of {most} threads",
                        [(line[0].replace("`", "").replace(",", "").replace("r = ", "r"), line[at:at + 2]) for line in shown],
                        ["one index", "split"])
 
@@ -199,13 +197,11 @@ def critical(rows, out, text):
         largest = max(other["seconds"] for other in rows.where(index=row["index"]))
         share[row["index"], row["radius"], row["schedule"]] = row["seconds"] / largest
         lines.append([f"`{row['index']}`, {of_range(row)}", row["schedule"], row["seconds"] / largest,
-                      row["supersteps"] / row["queries"], row["messages"] / row["queries"],
-                      row["critical"] / row["queries"]])
+                      row["supersteps"] / row["queries"], row["messages"] / row["queries"], row["critical"] / row["queries"]])
     if not lines:
         return
     title = f"Figure 3.2: bulk-circular and bulk-critical, {rows[0]['data']}, {rows[-1]['threads']} threads"
-    text.append(f"\n### {title}\n\nSeconds of the largest of the index; a query's supersteps, messages and critical "
-                "regions.\n\n"
+    text.append(f"\n### {title}\n\nSeconds of the largest of the index; a query's supersteps, messages and critical regions.\n\n"
                 + table(["index, range", "schedule", "seconds", "supersteps", "messages", "regions"], lines))
     schedules = rows.values("schedule")
     groups = [(name_of(index, of_range(rows.where(index=index, radius=radius)[0])),
@@ -228,8 +224,7 @@ def example(rows, out, text):
     some = rows.where(row="counted")
     if not some:
         return
-    lines = [[f"{row['schedule']}, {of_range(row)}", row["throughput"], row["response"], row["unit_efficiency"]]
-             for row in some]
+    lines = [[f"{row['schedule']}, {of_range(row)}", row["throughput"], row["response"], row["unit_efficiency"]] for row in some]
     title = f"Figure 3.5's arrivals: `lc`, {some[0]['data']}, {some[0]['threads']} threads"
     text.append(f"\n### {title}\n\nThe figure itself is a test (`metric_traffic.is_figure_3_5`): 12 units for local, 8.5 "
                 "for parts.\n\n" + table(["schedule, range", "throughput", "response", "E of a unit"], lines))
@@ -373,8 +368,7 @@ def low_traffic(rows, out, text):
 def work(rows, text):
     lines = [[row["data"], f"`{row['index']}`", of_range(row), row["evaluations"], row["evaluations"] / row["objects"],
               row["found"]] for row in rows.where(row="index")]
-    text.append("\n### Distances a query\n\n"
-                + table(["data", "index", "range", "distances", "of all objects", "found"], lines))
+    text.append("\n### Distances a query\n\n" + table(["data", "index", "range", "distances", "of all objects", "found"], lines))
 
 
 def draw(out):
@@ -406,13 +400,14 @@ def draw(out):
 
 
 def main():
-    a = common.arguments(
-        __doc__, "bench", "out", words=str, vectors=str, threads=[1, 2, 4, 8, 16], word_queries=40000, vector_queries=24000, vector_objects=96000,
-        seconds={"type": int, "default": 3, "help": "rounds of timed searches"},
-        part={"choices": ["counted", "seconds", "both"], "default": "both"},
-        only={"nargs": "*", "help": "jobs, such as critical; the others' lines stay"},
-        limit={"type": float, "help": "seconds a job; default: none"}, note={"default": "", "help": "what else the machine did"},
-        tables={"action": "store_true", "help": "draw again from the lines in OUT"})
+    a = common.arguments(__doc__, "bench", "out", words=str, vectors=str, threads=[1, 2, 4, 8, 16], word_queries=40000,
+                         vector_queries=24000, vector_objects=96000,
+                         seconds={"type": int, "default": 3, "help": "rounds of timed searches"},
+                         part={"choices": ["counted", "seconds", "both"], "default": "both"},
+                         only={"nargs": "*", "help": "jobs, such as critical; the others' lines stay"},
+                         limit={"type": float, "help": "seconds a job; default: none"},
+                         note={"default": "", "help": "what else the machine did"},
+                         tables={"action": "store_true", "help": "draw again from the lines in OUT"})
     failed = [] if a.tables else common.run_jobs(a.out, a.bench, jobs_of(a), a.limit, a.only, note=a.note)
     draw(a.out)
     if failed:

@@ -9,14 +9,14 @@ FlashLib, FAISS and StringZilla, are taken where they are found. FILEs as of met
 was cut off.
 """
 
-import argparse
-import datetime
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import time
+
+import common
 
 HERE = pathlib.Path(__file__).parent
 RESUMED = ("metric", "metric-two", "metric-counters")  # what they wrote stays
@@ -39,7 +39,7 @@ def steps_of(a, gpus):
     yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
     # The published engines under memcheck, and what flat does by other ways than a plain search; races of a small search.
     yield "memcheck-published", 1, [*sanitizer, "memcheck", knn,
-                                 "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
+                                    "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
     for test in ("filters", "range_to_the_bit", "any_k", "crowds_of_equal_distances", "tight_clusters_crowd_queries_of_an_index",
                  "few_rows_of_many_queries", "far_rows", "uniform_values_crowd_queries"):
         yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", knn, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
@@ -49,14 +49,15 @@ def steps_of(a, gpus):
     # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
         turns = "2" if name == "to-2048" else "1"
-        yield f"dense-cpu-{name}", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes",
-                                       "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches, "--turns", turns], 600
+        yield f"dense-cpu-{name}", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"),
+                                       "--shapes", "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches, "--turns",
+                                       turns], 600
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         turns = "1" if shape == "3000000x300" else "2"
         for metric in ("l2", "ip"):
             name = f"dense-faiss-{shape}-{metric}"
-            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric,
-                            "--turns", turns], 590
+            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
+                            metric, "--turns", turns], 590
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows"):
         yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*dense_gpus.{test}/1"], 900
@@ -80,11 +81,12 @@ def steps_of(a, gpus):
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         yield (f"dense-uniform-{shape}", 1, [dense, "devices=1", "values=uniform", f"shape={shape}", "k=32,128", "batches=1,32,128",
                                              "--benchmark_min_time=0.1"], 120)
-        yield (f"dense-peers-uniform-{shape}", 1, [*peers, str(a.out / f"dense-peers-uniform-{shape}"), "--cells", "crowded", "--shapes", shape,
-                                                   "--values", "uniform", "--flashlib"], 120)
+        yield (f"dense-peers-uniform-{shape}", 1,
+               [*peers, str(a.out / f"dense-peers-uniform-{shape}"), "--cells", "crowded", "--shapes", shape, "--values", "uniform",
+                "--flashlib"], 120)
     for shape in ("70000x784", "3000000x300"):
-        yield (f"dense-published-{shape}", 1, [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs",
-                                               "rounds=5"], 120)
+        yield (f"dense-published-{shape}", 1,
+               [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs", "rounds=5"], 120)
     # 2^10 to 2^15 rows beside gs; rows that bounds tell apart badly.
     yield "dense-few-rows", 1, [str(a.bin / "dense_published_bench"), "rows", "engine=flat,gs", "rounds=5"], 120
     yield "dense-near", 1, [str(a.bin / "dense_published_bench"), "clusters", "far", "engine=flat,ppk,sbq,gs", "rounds=5"], 120
@@ -106,13 +108,15 @@ def steps_of(a, gpus):
                                     str(a.bin / "dense_published_bench"), "queries", "rounds=1", f"engine={engine}"], 300)
     # All cells of PERFORMANCE.md's tables, a step a shape.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300", "1000000x128", "700000x128", "10000000x128xbf16"):
-        yield f"dense-peers-{shape}", 1, [*peers, str(a.out / f"dense-peers-{shape}"), "--shapes", shape, "--flashlib", "--tune", "6"], 590
+        yield f"dense-peers-{shape}", 1, [*peers, str(a.out / f"dense-peers-{shape}"), "--shapes", shape, "--flashlib", "--tune",
+                                          "6"], 590
     yield "dense-large", 1, [*peers, str(a.out / "dense-large"), "--cells", "large"], 300
     yield "dense-more", 1, [*peers, str(a.out / "dense-more"), "--cells", "more", "--flashlib", "--tune", "3"], 1800
     for count in (1, 2, 4):
         if count <= gpus:
             yield (f"dense-rows-on-{count}", count,
-                   [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"], 1800)
+                   [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"],
+                   1800)
             yield (f"dense-queries-on-{count}", 2,
                    [dense, f"devices={count}", "shape=700000x128", "k=32", "batches=8192", "--benchmark_min_time=0.5"], 600)
             # 2 GB of rows: four GPUs are two groups.
@@ -121,16 +125,9 @@ def steps_of(a, gpus):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bin", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--words")
-    parser.add_argument("--vectors")
-    parser.add_argument("--only", nargs="+", default=[], help="these steps")
-    a = parser.parse_args()
+    a = common.arguments(__doc__, "bin", "out", words=str, vectors=str, only={"nargs": "+", "default": [], "help": "these steps"})
     a.out.mkdir(parents=True, exist_ok=True)
-    names = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
-                           capture_output=True, text=True).stdout.splitlines()
+    names = common.gpus()
     path = a.out / "manifest.json"
     manifest = json.loads(path.read_text()) if path.exists() else {"steps": {}}
     manifest["gpus"] = names
@@ -149,7 +146,7 @@ def main():
         if name not in RESUMED:
             shutil.rmtree(a.out / name, ignore_errors=True)
         (a.out / name).mkdir(exist_ok=True)
-        started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        started = common.now()
         begin = time.monotonic()
         with open(a.out / f"{name}.txt", "wb") as output:
             try:
@@ -160,7 +157,7 @@ def main():
                                    "seconds": round(time.monotonic() - begin, 1)}
         if not any((a.out / name).iterdir()):
             (a.out / name).rmdir()
-        path.write_text(json.dumps(manifest, indent=2) + "\n")
+        common.write(path, json.dumps(manifest, indent=2) + "\n")
         if status != 0:
             failed.append(name)
             print(f"{name}: {status}, see {a.out / name}.txt")

@@ -19,18 +19,16 @@ import needs
 
 numpy, sklearn = needs.packages("numpy", "sklearn")
 
-
 numpy, sklearn = needs.packages("numpy", "sklearn")
 
 from sklearn.datasets import load_svmlight_file
-
 
 ROUNDS = 3
 
 
 def ours(bench, path):
     run = common.told(bench, f"--file={path}", "--benchmark_format=json", "--benchmark_min_time=0.5",
-                       env=dict(os.environ, OMP_NUM_THREADS="1"))["benchmarks"][0]
+                      env=dict(os.environ, OMP_NUM_THREADS="1"))["benchmarks"][0]
     assert run["time_unit"] == "ms"
     return run["cpu_time"] / 1000, run
 
@@ -52,9 +50,8 @@ def main():
         found = common.in_turn(ROUNDS, {"ours": lambda: ours(bench, path), "theirs": lambda: theirs(path)})
         our_time, their_time = (min(one[0] for one in of) for of in found.values())
         run, (_, values, labels, qids) = found["ours"][-1][1], found["theirs"][-1]
-        if not (run["documents"] == len(labels) and run["entries"] == values.nnz
-                and run["queries"] == 1 + numpy.count_nonzero(numpy.diff(qids))
-                and abs(run["sum"] - values.data.sum()) <= 1e-9 * abs(values.data).sum()):
+        if not (run["documents"] == len(labels) and run["entries"] == values.nnz and run["queries"] == 1
+                + numpy.count_nonzero(numpy.diff(qids)) and abs(run["sum"] - values.data.sum()) <= 1e-9 * abs(values.data).sum()):
             common.fail("the two readers do not agree, so nothing is timed")
         print(f"{path}: {size:.0f} MB, {len(labels)} documents, {values.nnz} values")
         print(f"rulerank            {our_time * 1000:9.1f} ms {size / our_time:9.1f} MB/s")

@@ -9,7 +9,6 @@ import json
 
 import common
 
-
 BYTES_PER_S, OPS_PER_S = 4.28e12, 989e12
 
 

@@ -18,15 +18,13 @@ import needs
 
 optuna, = needs.packages("optuna")
 
-
-CANDIDATES = {"method": ["tube", "width", "frequency"], "bins": [5, 10, 20], "rule-size": [3, 4],
-              "min-support": [1, 3], "min-confidence": [0.001, 0.1], "support-weight": [0, -0.25, -0.5],
-              "smoothing": [0, 5, 20]}
+CANDIDATES = {"method": ["tube", "width", "frequency"], "bins": [5, 10, 20], "rule-size": [3, 4], "min-support": [1, 3],
+              "min-confidence": [0.001, 0.1], "support-weight": [0, -0.25, -0.5], "smoothing": [0, 5, 20]}
 
 
 def main():
     a = common.arguments(__doc__, "program", "data", sets=["OHSUMED", "MQ2008"], fold=1, seconds=60,
-                          sampler={"choices": ["tpe", "random"], "default": "tpe"})
+                         sampler={"choices": ["tpe", "random"], "default": "tpe"})
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     print(json.dumps({"machine": common.machine(), "build": common.build(a.program), "optuna": optuna.__version__,
                       "seconds": a.seconds, "sampler": a.sampler, "fold": a.fold}))
@@ -39,11 +37,11 @@ def main():
             def judged(*settings):
                 run("rank", "--train", fold / "train.txt", "--test", fold / "vali.txt", "--out", "scores", *settings)
                 return common.averages(a.program, fold / "vali.txt", "scores", "MAP", "--threads", 1, "--device", "cpu",
-                                        cwd=folder)["MAP"]
+                                       cwd=folder)["MAP"]
 
-            taken, _ = common.timed(lambda: run(
-                "tune", "--train", fold / "train.txt", "--vali", fold / "vali.txt", "--metric", "MAP", "--search", "grid", "--budget",
-                f"{a.seconds}s", "--out", "best.json", "--trials", "trials.tsv", "--quiet"))
+            taken, _ = common.timed(lambda: run("tune", "--train", fold / "train.txt", "--vali", fold / "vali.txt", "--metric",
+                                                "MAP", "--search", "grid", "--budget", f"{a.seconds}s", "--out", "best.json",
+                                                "--trials", "trials.tsv", "--quiet"))
             rows = (pathlib.Path(folder) / "trials.tsv").read_text().splitlines()
             trials = sum(not row.startswith(("#", "rung")) for row in rows)
             best = json.loads((pathlib.Path(folder) / "best.json").read_text())["validation"]["MAP"]

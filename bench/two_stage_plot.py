@@ -16,11 +16,9 @@ import statistics
 
 import common
 
-
 RANKERS = {"rules": "our rules", "ranksvm": "rank SVM", "xgboost": "XGBoost"}
 METHODS = {"committee": ("two-stage: committee", "#1f77b4"), "margin": ("SSARP, then margin", "#ff7f0e"),
-           "random": ("SSARP, then random", "#2ca02c"), "draw": ("random alone", "#7f7f7f"),
-           "ssarp": ("SSARP alone", "#d62728")}
+           "random": ("SSARP, then random", "#2ca02c"), "draw": ("random alone", "#7f7f7f"), "ssarp": ("SSARP alone", "#d62728")}
 
 
 def read(path, per_query):
@@ -32,8 +30,7 @@ def read(path, per_query):
                 continue
             step = int(row["step"])
             if row["method"] == "ssarp":  # budgets of size 3 in tenths, then the larger sizes
-                known = sum(int(row["fold"]) in folds
-                            for folds in points[row["set"]]["ssarp"].values())
+                known = sum(int(row["fold"]) in folds for folds in points[row["set"]]["ssarp"].values())
                 step = known
             points[row["set"]][row["method"]][step][int(row["fold"])] = (
                 int(row["labels"]), float(row["share"]), {r: float(row[r]) for r in RANKERS})
