@@ -100,44 +100,29 @@ def read_texts(paths):
     return [[line.split("\t", 1)[1] for line in pathlib.Path(path).read_text().splitlines()] for path in paths]
 
 
-def peak_of_step(step, folder, threads, texts):
-    """Bytes of one call over the interpreter and the arrays."""
-    import numpy
-    import rulerank
-
-    rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)
-    arrays = {name: numpy.load(folder / f"{name}.npy") for name in USES[step].split()}
-    call = calls(threads, arrays, read_texts(texts))[step]
-    before = peak()
-    call()
-    print(peak() - before)
-
-
 def peak():
     """Bytes."""
     return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])
 
 
-def child(folder, threads, reads):
-    """Python's side of the memory: what fitting and ranking take over the interpreter and the arrays, and over the
-    interpreter alone; or, with the reading of files, over the interpreter alone."""
+def child(step, folder, threads, texts):
+    """Prints the bytes of one call over the interpreter and the arrays, and over the interpreter alone. The step `reads` is `rules` with
+    the reading of files."""
     import numpy
     import rulerank
 
     rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # what is loaded late
-    folder, interpreter = pathlib.Path(folder), peak()
-    before = interpreter
-    if reads:
-        train, test = map(pathlib.Path.read_text, (folder / "train_name", folder / "test_name"))
-        data = rulerank.load_letor(train)
-        ranker = rulerank.RuleRanker("rules", n_jobs=threads).fit(data.X, data.y, data.qid)
-        del data
-        data = rulerank.load_letor(test)
-        ranker.predict(data.X, data.qid)
+    before = interpreter = peak()
+    if step == "reads":
+        ranker = rulerank.RuleRanker("rules", n_jobs=threads)
+        for name, use in (("train_name", lambda data: ranker.fit(data.X, data.y, data.qid)),
+                          ("test_name", lambda data: ranker.predict(data.X, data.qid))):
+            use(rulerank.load_letor((folder / name).read_text()))
     else:
-        X, y, qid, Z, of = (numpy.load(folder / f"{name}.npy") for name in ("X", "y", "qid", "Z", "of"))
+        arrays = {name: numpy.load(folder / f"{name}.npy") for name in USES[step].split()}
+        call = calls(threads, arrays, read_texts(texts))[step]
         before = peak()
-        rulerank.RuleRanker("rules", n_jobs=threads).fit(X, y, qid).predict(Z, of)
+        call()
     print(peak() - before, peak() - interpreter)
 
 
@@ -173,11 +158,11 @@ def memory(arguments, folder, train_file, test_file, train, test, ranking):
     (folder / "test_name").write_text(str(test_file))
     least = held_by(arguments.program, folder)
     held = {"program": [program(arguments, folder, *ranking)[2] - least for _ in range(3)]}
-    for how in ("arrays", "reads"):
+    for how in ("rules", "reads"):
         for _ in range(3):
-            found = common.output(sys.executable, __file__, "child", folder, arguments.threads, how).split()
+            found = common.output(sys.executable, __file__, "child", how, folder, arguments.threads).split()
             over_arrays, over_interpreter = map(int, found)
-            if how == "arrays":
+            if how == "rules":
                 held.setdefault("python", []).append(over_arrays)
                 held.setdefault("python_with_arrays", []).append(over_interpreter)
             else:
@@ -190,10 +175,8 @@ def memory(arguments, folder, train_file, test_file, train, test, ranking):
 
 
 def main():
-    if sys.argv[1:2] == ["peak"]:
-        return peak_of_step(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
     if sys.argv[1:2] == ["child"]:
-        return child(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "reads")
+        return child(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
     arguments = common.arguments(__doc__, "program", "train", "test", rounds=7, threads=1, train_queries=0, test_queries=0,
                                  searched=int, steps=["rules", "members", "reduce", "evaluate", "neighbours", "memory"],
                                  texts={"nargs": 2})
@@ -270,7 +253,7 @@ def main():
             if round_number == 0 and not same(found):
                 common.fail(f"{name}: found something else than the program")
             del found
-        held = int(common.output(sys.executable, __file__, "peak", name, folder, arguments.threads, *texts))
+        held = int(common.output(sys.executable, __file__, "child", name, folder, arguments.threads, *texts).split()[0])
         row = {"step": name, "train": str(arguments.train), "documents": len(train.y), "test_documents": len(test.y),
                "queries": len(set(train.qid.tolist())), "test_queries": len(set(test.qid.tolist())), "features": train.X.shape[1],
                "searched": len(arrays["queries"]), "threads": arguments.threads, "rounds": arguments.rounds}

@@ -28,6 +28,8 @@ import tempfile
 
 import common
 import needs
+import text_classes
+from text_weights import rows_of
 
 numpy, scipy, sklearn, threadpoolctl = needs.packages("numpy", "scipy", "sklearn", "threadpoolctl")
 
@@ -50,14 +52,9 @@ def of_words(documents, queries):
     return words.fit_transform(documents), words.transform(queries)
 
 
-def newsgroups(data):
-    return of_words(*([file.read_text("latin-1") for file in sorted(folder.rglob("*")) if file.is_file()]
-                      for folder in (data / "20news-bydate" / f"20news-bydate-{part}" for part in ("train", "test"))))
-
-
-def r8(data):
-    return of_words(*([line.partition("\t")[2] for line in (data / "r8" / f"{part}.txt").read_text("latin-1").splitlines()]
-                      for part in ("train", "test")))
+def classes(name, data):
+    """A collection of text_classes.py, without its classes."""
+    return of_words(*([text.decode("latin-1") for _, text in rows_of(part)] for part in text_classes.COLLECTIONS[name](data)))
 
 
 def cranfield(data):
@@ -77,7 +74,7 @@ def drawn(documents, seed=1, queries=500, terms=100_000, longest=150):
     return counts[:documents], counts[documents:]
 
 
-COLLECTIONS = {"20news": newsgroups, "r8": r8, "cranfield": cranfield}
+COLLECTIONS = {"20news": lambda data: classes("20news-bydate", data), "r8": lambda data: classes("r8", data), "cranfield": cranfield}
 
 
 def weighed(documents, queries):

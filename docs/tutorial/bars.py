@@ -60,9 +60,7 @@ def drawn(bars, title):
     top, bottom = max(0, *(value for _, value in bars)), min(0, *(value for _, value in bars))
     scale = (WIDTH - NAMES - 2 * MARGIN) / (top - bottom or 1)
     low = NAMES + MARGIN - bottom * scale  # where 0 is
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-           'font-family="sans-serif">', f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-           svg_lines.text(WIDTH / 2, 18, title, size=12, colour="#000")]
+    out = []
     for i, (name, value) in enumerate(bars):
         y, length = 30 + i * ROW, abs(value) * scale
         begin = low if value >= 0 else low - length
@@ -71,7 +69,7 @@ def drawn(bars, title):
                 svg_lines.text(low + length + 4 if value >= 0 else low - length - 4, y + 12, f"{value:+.3f}",
                                "start" if value >= 0 else "end", 10)]
     out.append(f'<path d="M{low:.1f} 28v{ROW * len(bars)}" stroke="#333"/>')
-    return "\n".join([*out, "</svg>"]) + "\n"
+    return svg_lines.document(WIDTH, height, out, title)
 
 
 def main():

@@ -140,7 +140,7 @@ def picture(feature, counts, names, means, full):
                             [(labels, mean(of[labels], means)) for labels in counts]) for name, of in names.items()]
     levels = [svg_lines.Level(feature.replace("_", " "), "#c1440e", means["feature"]),
               svg_lines.Level("fit, all labels", "#0b6e4f", means[full])]
-    return svg_lines.drawn([svg_lines.Panel(f"{MEASURE} of held-out topics", "labelled documents", lines, levels)], 1)
+    return svg_lines.chart(f"{MEASURE} of held-out topics", "labelled documents", lines, levels)
 
 
 def report(story, counts, names, means, against, full):
