@@ -145,36 +145,24 @@ def draw(program, folder, size, scale, preset, only):
 
 def jobs(folder, count, only):
     """The jobs by name."""
-    made = {}
-    for name, index in (("text", "index"), ("text-parts", "parts")):
-        if name in only:
-            made[name] = Job("search", count["text-queries"], count["text"] * count["text-queries"],
-                             ["search", "text", "--index", index, "--queries", "topics.tsv", "--k", "100", "--out", "out"])
-    if "dense" in only:
-        made["dense"] = Job("search", count["dense-queries"], count["dense"] * count["dense-queries"],
-                            ["search", "dense", "--collection", "base.bvecs", "--queries", "asked.bvecs", "--k", "100", "--out",
-                             "out"])
+    of_rank = []
     if "rank" in only:
-        with open(folder / "rank/Fold1/train.txt", encoding="ascii") as lines:
-            queries = [line.split(" ", 2)[1] for line in lines]
-        made["rank"] = Job("rank", len(set(queries)), len(queries),
-                           ["rank", "--train", "chosen.txt", "--test", "rank/Fold1/train.txt", "--rule-size", "4", "--out", "out"])
-    if "reduce" in only:
-        made["reduce"] = Job("reduce", 0, count["reduce"],
-                             ["reduce", "--train", "reduce/Fold1/train.txt", "--rule-size", "3", "--partitions", "1",
-                              "--max-documents", "1000", "--out", "out"])
-    if "experiment" in only:
-        made["experiment"] = Job(None, 0, count["experiment"],
-                                 ["experiment", "--folds", "experiment", "--reduce-size", "3", "--rank-size", "4", "--random-draws",
-                                  "2", "--permutations", "999", "--out-dir", "out"])
-    if "mine" in only:
-        made["mine"] = Job("mine", 0, count["mine"],
-                           ["mine", "--transactions", "baskets.txt", "--kind", "closed", "--min-support", "0.02%", "--out", "out"])
-    if "tune" in only:
-        made["tune"] = Job("tune", 0, count["tune"],
-                           ["tune", "--train", "tune/Fold1/train.txt", "--vali", "tune/Fold1/vali.txt", "--budget", "64", "--out",
-                            "out"])
-    return made
+        with open(folder / "rank/Fold1/train.txt", encoding="ascii") as documents:
+            of_rank = [line.split(" ", 2)[1] for line in documents]
+    search = ("search", count["text-queries"], count["text"] * count["text-queries"])
+    lines = {"text": (*search, "search text --index index --queries topics.tsv --k 100"),
+             "text-parts": (*search, "search text --index parts --queries topics.tsv --k 100"),
+             "dense": ("search", count["dense-queries"], count["dense"] * count["dense-queries"],
+                       "search dense --collection base.bvecs --queries asked.bvecs --k 100"),
+             "rank": ("rank", len(set(of_rank)), len(of_rank), "rank --train chosen.txt --test rank/Fold1/train.txt --rule-size 4"),
+             "reduce": ("reduce", 0, count["reduce"],
+                        "reduce --train reduce/Fold1/train.txt --rule-size 3 --partitions 1 --max-documents 1000"),
+             "experiment": (None, 0, count["experiment"], "experiment --folds experiment --reduce-size 3 --rank-size 4 "
+                            "--random-draws 2 --permutations 999"),
+             "mine": ("mine", 0, count["mine"], "mine --transactions baskets.txt --kind closed --min-support 0.02%"),
+             "tune": ("tune", 0, count["tune"], "tune --train tune/Fold1/train.txt --vali tune/Fold1/vali.txt --budget 64")}
+    return {name: Job(stage, queries, work, [*line.split(), "--out-dir" if name == "experiment" else "--out", "out"])
+            for name, (stage, queries, work, line) in lines.items() if name in only}
 
 
 def digest(path):

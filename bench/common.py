@@ -341,6 +341,18 @@ def letor(path):
             yield int(label), qid.removeprefix("qid:"), {int(f): float("nan" if v == "NULL" else v) for f, v in pairs}
 
 
+def sums_of(letor_folder, sets, folds, parts):
+    """{file: SHA-256} of parts of folds."""
+    return {f"{name}/Fold{n}/{part}.txt": checksum(letor_folder / name / f"Fold{n}" / f"{part}.txt")
+            for name in sets for n in folds for part in parts}
+
+
+def cranfield_qrels(folder, position=lambda topic: True):
+    """Cranfield's judgments in TREC's form, with grade 5, which means nothing, as 0: of topics whose positions are wanted."""
+    rows = (line.split() for line in (folder / "QRelsCorrectedforTRECeval").read_text().splitlines())
+    return "".join(f"{q} {i} {d} {0 if grade == '5' else grade}\n" for q, i, d, grade in filter(None, rows) if position(int(q)))
+
+
 # --- pictures
 
 

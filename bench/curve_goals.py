@@ -12,6 +12,7 @@ that it loses on: by their relevant documents, and by the share of values that a
 """
 
 import collections
+import itertools
 import json
 import math
 import pathlib
@@ -125,17 +126,21 @@ def own_kinds(sets):
     return common.table(["set", "kind", "as it is", "less recommended", "tuned on the validation part", "less recommended"], rows)
 
 
-def few_labels(sets):
-    rows = []
+def with_few(sets):
+    """The budget, its name, the set, its curves and the key of what is recommended, of each number of labels and set."""
     for budget in FEW:
         for name, of in sets.items():
-            ours = "chosen", budget, "recommended", "defaults"
-            peer, trees = of.best_on_any_sample(PEERS, budget), of.best_on_any_sample(TREES, budget)
-            itself = "random", budget, "recommended", "defaults"
-            boosted = "all", 1, "lightgbm", "validated"
-            rows.append([f"{budget:.0%}", name, of.told(ours), f"{name_of(peer)} {of.told(peer)}",
-                         of.difference(ours, peer), f"{name_of(trees)} {of.told(trees)}", of.difference(ours, trees),
-                         of.difference(ours, itself), of.difference(ours, boosted)])
+            yield budget, f"{budget:.0%}", name, of, ("chosen", budget, "recommended", "defaults")
+
+
+def few_labels(sets):
+    rows = []
+    for budget, labels, name, of, ours in with_few(sets):
+        peer, trees = of.best_on_any_sample(PEERS, budget), of.best_on_any_sample(TREES, budget)
+        rows.append([labels, name, of.told(ours), f"{name_of(peer)} {of.told(peer)}", of.difference(ours, peer),
+                     f"{name_of(trees)} {of.told(trees)}", of.difference(ours, trees),
+                     of.difference(ours, ("random", budget, "recommended", "defaults")),
+                     of.difference(ours, ("all", 1, "lightgbm", "validated"))])
     return common.table(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it",
                          "the best boosted trees on any sample", "less them", "less itself on random documents",
                          "less LightGBM with all labels"], rows)
@@ -160,45 +165,36 @@ def holm(values):
 
 def few_labels_corrected(sets):
     """The differences of `few_labels`: p of each, and corrected for all cells of its column and measure."""
-    cells = [(budget, name) for budget in FEW for name in sets]
-    columns = []
-    for other in (lambda of, budget: of.best_on_any_sample(PEERS, budget), lambda of, budget: of.best_on_any_sample(TREES, budget),
-                  lambda of, budget: ("random", budget, "recommended", "defaults")):
-        for measure in range(len(MEASURES)):
-            found = []
-            for budget, name in cells:
-                of = sets[name]
-                differences = of.by_query(("chosen", budget, "recommended", "defaults"), other(of, budget), measure)
-                mean, error = mean_with_error(differences)
-                found.append((mean, p_value(mean / error, len(differences) - 1)))
-            corrected = holm([p for _, p in found])
-            columns.append([f"{'-' if mean < 0 else '+'} {p:.2g}, {all_cells:.2g}"
-                            for (mean, p), all_cells in zip(found, corrected)])
-    rows = [[f"{budget:.0%}", name, *(column[i] for column in columns)] for i, (budget, name) in enumerate(cells)]
-    return common.table(["labels", "set",
-                         *(f"{what}, {measure}"
-                           for what in ("the best peer", "the best boosted trees", "itself on random documents")
-                           for measure in MEASURES)], rows)
+    others = {"the best peer": lambda of, budget: of.best_on_any_sample(PEERS, budget),
+              "the best boosted trees": lambda of, budget: of.best_on_any_sample(TREES, budget),
+              "itself on random documents": lambda of, budget: ("random", budget, "recommended", "defaults")}
+    head, columns = ["labels", "set"], [[labels for _, labels, *_ in with_few(sets)], [name for _, _, name, *_ in with_few(sets)]]
+    for (what, other), (measure, called) in itertools.product(others.items(), enumerate(MEASURES)):
+        found = []
+        for budget, _, _, of, ours in with_few(sets):
+            differences = of.by_query(ours, other(of, budget), measure)
+            mean, error = mean_with_error(differences)
+            found.append((mean, p_value(mean / error, len(differences) - 1)))
+        head.append(f"{what}, {called}")
+        columns.append([f"{'-' if mean < 0 else '+'} {p:.2g}, {all_cells:.2g}"
+                        for (mean, p), all_cells in zip(found, holm([p for _, p in found]))])
+    return common.table(head, list(zip(*columns)))
 
 
 def few_labels_by_ndcg(sets):
     """Another peer may be the best by NDCG@10 than by MAP."""
     rows = []
-    for budget in FEW:
-        for name, of in sets.items():
-            ours, peer = ("chosen", budget, "recommended", "defaults"), of.best_on_any_sample(PEERS, budget, 1)
-            rows.append([f"{budget:.0%}", name, bare(float(of.values[ours][:, 1].mean())),
-                         f"{name_of(peer)} {bare(float(of.values[peer][:, 1].mean()))}", signed(*of.less(ours, peer, 1))])
+    for budget, labels, name, of, ours in with_few(sets):
+        peer = of.best_on_any_sample(PEERS, budget, 1)
+        rows.append([labels, name, bare(float(of.values[ours][:, 1].mean())),
+                     f"{name_of(peer)} {bare(float(of.values[peer][:, 1].mean()))}", signed(*of.less(ours, peer, 1))])
     return common.table(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it"], rows)
 
 
 def own_kinds_of_few(sets):
-    rows = []
-    for budget in FEW:
-        for name, of in sets.items():
-            ours = "chosen", budget, "recommended", "defaults"
-            rows.append([f"{budget:.0%}", name] + [of.difference(("chosen", budget, system, "defaults"), ours) for system in OURS])
-    return common.table(["labels", "set", *OURS], rows)
+    return common.table(["labels", "set", *OURS], [
+        [labels, name, *(of.difference(("chosen", budget, system, "defaults"), ours) for system in OURS)]
+        for budget, labels, name, of, ours in with_few(sets)])
 
 
 def of_queries(letor, of):

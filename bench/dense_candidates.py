@@ -45,9 +45,7 @@ class Bench:
     def judge(self, parity=None):
         """The judgments with grade 5 as 0: of all topics, or those of odd or even positions."""
         name = {None: "cran.qrels", 1: "odd.qrels", 0: "even.qrels"}[parity]
-        grades = [line.split() for line in (self.folder / "QRelsCorrectedforTRECeval").read_text().splitlines()]
-        (self.folder / name).write_text("".join(f"{q} {i} {d} {0 if grade == '5' else grade}\n" for q, i, d, grade in grades
-                                                if parity is None or int(q) % 2 == parity))
+        common.write(self.folder / name, common.cranfield_qrels(self.folder, lambda topic: parity in (None, topic % 2)))
         return name
 
     def vectors(self, run, *options, kept=True):

@@ -30,6 +30,7 @@ and the share that is the same is told. read_ms is the time to read the rows onc
 Writes results.jsonl, tables.md and manifest.json."""
 
 import json
+import itertools
 import math
 import signal
 import statistics
@@ -222,21 +223,20 @@ def peers(arguments, cell, flat_ms):
     queries = draw_values((max(batches), dimensions), device="cuda", generator=draw).to(form)
     squares = rows.float().square().sum(1) if kind == "f32" else torch.cat(
         [part.float().square().sum(1) for part in rows.split(1 << 20)])
-    forms = {"torch": lambda q, k: torch.addmm(squares.to(form), q, rows.T, alpha=-2).topk(k, largest=False).indices}
-    for k in ks:
-        expected = in_double(rows, queries[:3], k)
-        for batch in batches:
-            for name, form_of in forms.items():
-                try:
-                    q = queries[:batch].contiguous()
-                    found = form_of(q, k).reshape(batch, k)[:3]
-                    share = same_share(found, expected[:len(found)])
-                    yield name, k, batch, {"ms": median_ms(lambda: form_of(q, k), arguments.rounds), "same": share}
-                except Exception as wrong:  # a form that fails is named, not dropped
-                    yield name, k, batch, {"failed": str(wrong).splitlines()[0][:200]}
-            if arguments.flashlib:
-                q = queries[:batch].contiguous()
-                yield "flashlib", k, batch, of_flashlib(arguments, q, rows, k, expected[:batch], flat_ms[k, batch])
+
+    def nearest(q, k):
+        return torch.addmm(squares.to(form), q, rows.T, alpha=-2).topk(k, largest=False).indices
+
+    expected = {k: in_double(rows, queries[:3], k) for k in ks}
+    for k, batch in itertools.product(ks, batches):
+        q = queries[:batch].contiguous()
+        try:
+            share = same_share(nearest(q, k).reshape(batch, k)[:3], expected[k][:batch])
+            yield "torch", k, batch, {"ms": median_ms(lambda: nearest(q, k), arguments.rounds), "same": share}
+        except Exception as wrong:  # what fails is named, not dropped
+            yield "torch", k, batch, {"failed": str(wrong).splitlines()[0][:200]}
+        if arguments.flashlib:
+            yield "flashlib", k, batch, of_flashlib(arguments, q, rows, k, expected[k][:batch], flat_ms[k, batch])
 
 
 def table(rows):

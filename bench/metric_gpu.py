@@ -8,11 +8,13 @@ lies in OUT. Time normalized to the largest is the whole call's, queries and ans
 divergence are in OUT/counters.jsonl, where bench/metric_counters.py has been there.
 """
 
+import functools
 import json
 
 import common
 from common import Rows
 
+table = functools.partial(common.table, digits=".3f")
 PUBLISHED = ("brute", "lc", "sss")
 ALPHAS = (.4, .5, .66)
 
@@ -32,10 +34,6 @@ def jobs_of(a):
         jobs[f"{name}-sss-pivots"] = [*line, "engines=sss-pivots", "alpha=.66", "queries=4000", "batches=0",
                                       "rounds=1", "cpu=200", "serial=10"]
     return jobs
-
-
-def table(head, rows):
-    return common.table(head, rows, digits=".3f")
 
 
 def kind_of(row):

@@ -9,12 +9,14 @@ run: 40,000 queries among 51,589 words and 24,000 among 96,000 vectors on 1 to 1
 cut off; its lines until then stay, and the manifest says so. `--tables` draws again from the lines in OUT.
 """
 
+import functools
 import json
 import re
 
-from common import Rows
 import common
+from common import Rows
 
+table = functools.partial(common.table, digits=".3f")
 STYLES = ["-", (0, (6, 3)), (0, (2, 2)), (0, (8, 3, 2, 3)), "-", (0, (4, 4))]
 TIMED = {"lc": 1, "sss-tree": 1, "egnat": 1, "sss": 2, "m-tree": 2, "mvpt": 4}  # a part of the queries is timed, one in so many
 DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
@@ -70,10 +72,6 @@ def write_lines(path, panels):
 def write_bars(path, title, groups, labels):
     """One panel of bars, all at most 1: the normalized figures."""
     common.draw(path, [common.Bars(title, groups, labels)])
-
-
-def table(head, rows):
-    return common.table(head, rows, digits=".3f")
 
 
 def by_threads_of(rows, field, **fields):

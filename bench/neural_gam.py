@@ -259,10 +259,8 @@ def written_table(program, letor, out):
 def write_manifest(out, program, letor):
     """Of the sets that are there."""
     sets = sorted(path.stem for path in out.glob("*.jsonl"))
-    inputs = {f"{name}/Fold{n}/{part}.txt": common.checksum(letor / name / f"Fold{n}" / f"{part}.txt")
-              for name in sets for n in range(1, 6) for part in ("train", "vali", "test")}
     common.manifest(out / "manifest.json", build=common.build(program), libraries=[f"numpy {numpy.__version__}"], sets=sets,
-                    sha256=inputs)
+                    sha256=common.sums_of(letor, sets, range(1, 6), ("train", "vali", "test")))
 
 
 def main():

@@ -10,7 +10,6 @@ was cut off.
 """
 
 import json
-import pathlib
 import shutil
 import subprocess
 import sys
@@ -18,11 +17,15 @@ import time
 
 import common
 
-HERE = pathlib.Path(__file__).parent
 RESUMED = ("metric", "metric-two", "metric-counters")  # what they wrote stays
 COUNTERS = ",".join(("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct",
                      "smsp__issue_active.avg.pct_of_peak_sustained_active"))
 PCIE = 63e9  # bytes a second, one way: 16 lanes of PCI Express 5
+
+
+def script(name):
+    """The begin of a command that runs a script of this folder."""
+    return [sys.executable, str(common.ROOT / "bench" / name)]
 
 
 def steps_of(a, gpus):
@@ -49,34 +52,32 @@ def steps_of(a, gpus):
     # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
         turns = "2" if name == "to-2048" else "1"
-        yield f"dense-cpu-{name}", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"),
-                                       "--shapes", "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches, "--turns",
-                                       turns], 600
+        yield f"dense-cpu-{name}", 1, [*script("dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes", "700000x128",
+                                       "--k", "32", "--metrics", "l2", "--batches", batches, "--turns", turns], 600
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         turns = "1" if shape == "3000000x300" else "2"
         for metric in ("l2", "ip"):
             name = f"dense-faiss-{shape}-{metric}"
-            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
+            yield name, 1, [*script("dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
                             metric, "--turns", turns], 590
     yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows"):
         yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*dense_gpus.{test}/1"], 900
     if a.words and a.vectors:
         sets = ["--words", a.words, "--vectors", a.vectors]
-        gpu_bench, metric = str(a.bin / "metric_gpu_bench"), [sys.executable, str(HERE / "metric_gpu.py")]
+        gpu_bench, metric = str(a.bin / "metric_gpu_bench"), script("metric_gpu.py")
         yield "metric", 1, [*metric, gpu_bench, str(a.out / "metric"), *sets, "--limit", "80", "--resume"], 590
-        yield "edit-peer", 1, [sys.executable, str(HERE / "edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"),
-                               "--rounds", "5"], 280
+        yield "edit-peer", 1, [*script("edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"), "--rounds", "5"], 280
         # Ends itself before the limit, and says by its exit code that it is to be called again.
-        yield ("metric-counters", 1, [sys.executable, str(HERE / "metric_counters.py"), gpu_bench, str(a.out / "metric-counters"),
+        yield ("metric-counters", 1, [*script("metric_counters.py"), gpu_bench, str(a.out / "metric-counters"),
                                       *sets, "--seconds", "520"], 590)
         # On the CPU: seconds of schedules, which want 16 cores that do nothing else.
-        yield ("metric-schedules", 1, [sys.executable, str(HERE / "metric_schedules.py"), str(a.bin / "metric_schedule_bench"),
+        yield ("metric-schedules", 1, [*script("metric_schedules.py"), str(a.bin / "metric_schedule_bench"),
                                        str(a.out / "metric-schedules"), *sets, "--part", "seconds", "--threads", "1,2,4,8,16",
                                        "--word-queries", "160", "--vector-queries", "240", "--limit", "60"], 590)
         yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
-    peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
+    peers = [*script("dense_peer_gpu.py"), dense]
     # Uniform values, of which many rows are nearly as near: flat by itself, beside the peers, and beside the published engines.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         yield (f"dense-uniform-{shape}", 1, [dense, "devices=1", "values=uniform", f"shape={shape}", "k=32,128", "batches=1,32,128",

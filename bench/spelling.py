@@ -13,6 +13,7 @@ Fisher's test (seed 1), the mean over the seeds, how many of the words were put 
 Writes results.json and table.md, and exits with 1 where topics without unknown words changed.
 """
 
+import collections
 import json
 import pathlib
 import random
@@ -40,21 +41,17 @@ def mistaken(word, draw):
 def misspelt(topics, how, seed):
     """The topics' file with mistakes, and {wrong word: word} of each topic by position."""
     draw = random.Random(f"{seed}-{how}")
-    parts, changes, topic, in_text = [], {}, 0, False
-    texts = []
+    parts, changes, topic, in_text, wrong = [], {}, 0, False, []
+    words = collections.defaultdict(list)
     for line in topics.split(b"\n"):
         if line.startswith(b".I"):
             topic, in_text = topic + 1, False
         elif line.startswith(b".W"):
             in_text = True
         elif in_text:
-            texts += [(topic, len(parts), found) for found in WORD.finditer(line)]
+            words[topic] += [(topic, len(parts), found) for found in WORD.finditer(line)]
         parts.append(line)
-    wrong = []
-    by_topic = {}
-    for one in texts:
-        by_topic.setdefault(one[0], []).append(one)
-    for found in by_topic.values():
+    for found in filter(None, words.values()):
         if how == "one word":
             wrong.append(draw.choice(found))
         elif how != "none":
@@ -71,9 +68,7 @@ def main():
     given = common.arguments(__doc__, "program", "cranfield", "out", seeds=10, permutations=100_000)
     folder = pathlib.Path(tempfile.mkdtemp())
     collection = given.cranfield / "cran.all.1400"
-    (folder / "qrels").write_text("".join(
-        " ".join([*words[:3], "0" if words[3] == "5" else words[3]]) + "\n" for words in
-        map(str.split, (given.cranfield / "QRelsCorrectedforTRECeval").read_text().splitlines()) if words))
+    common.write(folder / "qrels", common.cranfield_qrels(given.cranfield))
     index = {}
     for name, more in (("plain", []), ("words", ["--correct"])):
         shown = common.told(given.program, "search", "text", "--collection", collection, "--index", folder / name, "--weights",

@@ -74,7 +74,8 @@ def drawn(documents, seed=1, queries=500, terms=100_000, longest=150):
     return counts[:documents], counts[documents:]
 
 
-COLLECTIONS = {"20news": lambda data: classes("20news-bydate", data), "r8": lambda data: classes("r8", data), "cranfield": cranfield}
+COLLECTIONS = {"20news": lambda data: classes("20news-bydate", data), "r8": lambda data: classes("r8", data),
+               "cranfield": cranfield}
 
 
 def weighed(documents, queries):

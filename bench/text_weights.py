@@ -97,14 +97,12 @@ class Cranfield:
 
     def __init__(self, _, data):
         self.data = data / "cranfield"
-        self.grades = [line.split() for line in (self.data / "QRelsCorrectedforTRECeval").read_text().splitlines()]
 
     def of_queries(self, program, folder, way, odd):
         common.output(program, "search", "text", "--quiet", "--collection", self.data / "cran.all.1400", "--queries",
                       self.data / "cran.qry", "--number-by-position", "--k", 1000, "--out", os.devnull, "--run", folder / "run",
                       *WAYS[way])
-        (folder / "qrels").write_text("".join(f"{q} {i} {d} {0 if grade == '5' else grade}\n" for q, i, d, grade in self.grades
-                                              if int(q) % 2 == odd))
+        common.write(folder / "qrels", common.cranfield_qrels(self.data, lambda topic: topic % 2 == odd))
         kept = [line for line in (folder / "run").read_text().splitlines(True) if int(line.split(" ", 1)[0]) % 2 == odd]
         (folder / "run").write_text("".join(kept))
         shown = common.output(program, "evaluate", "--qrels", folder / "qrels", "--run", folder / "run", "--profile", "trec",

@@ -327,11 +327,9 @@ def write_manifest(arguments, used, libraries):
     """Of the run that ended; what earlier runs of the same folder used is added."""
     path = arguments.out / "manifest.json"
     before = json.loads(path.read_text())["core_minutes"] if path.exists() else 0
-    inputs = {f"{name}/Fold{n}/{part}.txt": common.checksum(arguments.letor / name / f"Fold{n}" / f"{part}.txt")
-              for name in arguments.sets for n in arguments.folds for part in ("train", "vali")}
     common.manifest(path, build=common.build(arguments.program), sets=arguments.sets, folds=arguments.folds,
                     budgets=arguments.budgets, draws=arguments.draws, core_minutes=round(before + used / 60, 1),
-                    libraries=libraries, sha256=inputs)
+                    libraries=libraries, sha256=common.sums_of(arguments.letor, arguments.sets, arguments.folds, ("train", "vali")))
 
 
 def preface(arguments):

@@ -31,8 +31,7 @@ def topics(lines):
         if row["query"] != "all":
             of[row["query"]][row["system"]] = float(row[measure])
     first, second = dict.fromkeys(row["system"] for row in rows)
-    return sorted(((name, values[second] - values[first]) for name, values in of.items()),
-                  key=lambda one: (-one[1], one[0]))
+    return sorted(((name, values[second] - values[first]) for name, values in of.items()), key=lambda one: (-one[1], one[0]))
 
 
 def explanation(lines):

@@ -41,7 +41,8 @@ def document(width, height, parts, title=""):
     """The text of a picture on white, with its title on top."""
     head = [text(width / 2, 18, title, size=12, colour="#000")] if title else []
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-                      'font-family="sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>', *head, *parts, "</svg>"]) + "\n"
+                      'font-family="sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>', *head, *parts,
+                      "</svg>"]) + "\n"
 
 
 def chart(title, x_label, lines, levels):
@@ -66,8 +67,7 @@ def chart(title, x_label, lines, levels):
                 text(left - 6, at_y(y) + 4, f"{y:.{decimals}f}", "end", 10)]
     for x in (n * 10 ** e for e in range(0, 7) for n in (1, 2, 5)):
         if low_x <= x <= high_x:
-            out += [f'<path d="M{at_x(x):.1f} {bottom}v4" stroke="#333"/>',
-                    text(at_x(x), bottom + 16, f"{x:,}", size=10)]
+            out += [f'<path d="M{at_x(x):.1f} {bottom}v4" stroke="#333"/>', text(at_x(x), bottom + 16, f"{x:,}", size=10)]
     out.append(f'<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="#333"/>')
     for level in levels:
         out.append(f'<path d="M{left} {at_y(level.y):.1f}H{right}" stroke="{level.colour}" stroke-width="1.2" '
