@@ -8,10 +8,8 @@ other bytes than one process.
 """
 
 import json
-import pathlib
 import random
 import struct
-import tempfile
 
 import common
 
@@ -85,8 +83,7 @@ def run(folder, program, command, ranks, way):
 def main():
     a = common.arguments(__doc__, "program", "out")
     rows = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+    with common.scratch() as folder:
         for job, measured, command, ways in jobs(folder, a.program, random.Random(1)):
             expected = None
             for ranks, way in ways:

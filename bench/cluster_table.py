@@ -11,10 +11,8 @@ neighbour's that `flat` has in its place is as good; another one ends the run. N
 
 import itertools
 import json
-import pathlib
 import statistics
 import subprocess
-import tempfile
 
 import common
 import needs
@@ -66,8 +64,7 @@ def main():
     a = common.arguments(__doc__, "program", "out", ranks={"type": int, "required": True}, rows=700000,
                          queries=[512, 1024, 2048, 4096, 8192], rounds=3)
     rows, dice = common.Log(a.out / "rows.jsonl"), numpy.random.default_rng(1)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+    with common.scratch() as folder:
         draw(folder / "rows.fbin", a.rows, dice)
         for queries in a.queries:
             draw(folder / f"{queries}.fbin", queries, dice)

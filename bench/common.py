@@ -8,6 +8,7 @@ documents in LETOR's form, and pictures.
 """
 
 import argparse
+import contextlib
 import datetime
 import gzip
 import hashlib
@@ -20,6 +21,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import typing
 
@@ -95,6 +97,13 @@ def arguments(description, *positional, **options):
 
 
 # --- programs
+
+
+@contextlib.contextmanager
+def scratch(**where):
+    """The path of a folder that is there as long as a `with`."""
+    with tempfile.TemporaryDirectory(**where) as name:
+        yield pathlib.Path(name)
 
 
 def call(*words, codes=(0,), **how):

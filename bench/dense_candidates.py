@@ -16,8 +16,6 @@ Writes Markdown and manifest.json.
 """
 
 import json
-import pathlib
-import tempfile
 
 import common
 
@@ -89,8 +87,8 @@ def pipelines(bench, out):
 
 def main():
     given = common.arguments(__doc__, "program", "data", "out")
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(given.program, given.data, pathlib.Path(folder))
+    with common.scratch() as folder:
+        bench = Bench(given.program, given.data, folder)
         bench.run("search", "text", "--collection", "cran.all.1400", "--queries", "cran.qry", "--number-by-position", "--weights",
                   "bm25", "--k", DEPTH, "--run", "text.run", "--out", "/dev/null")
         common.write(given.out / "choice.md", choice(bench))

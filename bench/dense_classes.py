@@ -7,7 +7,6 @@ MNIST_FOLDER has MNIST's four files, plain or gzip. Writes accuracy.tsv, and man
 """
 
 import itertools
-import tempfile
 
 import common
 
@@ -23,7 +22,7 @@ def main():
         files += [option, next(path for path in (a.mnist / name, a.mnist / f"{name}.gz") if path.exists())]
     rows = ["metric\tvotes\tk\taccuracy"]
     a.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with common.scratch() as folder:
         for metric, votes, k in itertools.product(a.metrics, a.votes, a.k):
             told = common.told(a.program, "search", "dense", *files, "--metric", metric, "--votes", votes, "--k", k, "--out",
                                f"{folder}/found.ivecs", "--json", "--quiet", "--manifest", a.out / "manifest.json")

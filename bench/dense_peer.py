@@ -30,8 +30,8 @@ import os
 import pathlib
 import platform
 import statistics
-import tempfile
 import time
+import unittest.mock
 
 import common
 import needs
@@ -126,20 +126,16 @@ def search_with_faiss(paths, metric, k, batches, threads, core_type):
 def theirs(paths, metric, k, batches, threads):
     """By the size of the batch, the best of all core types as search_with_faiss has it; the kernels that OpenBLAS picked; all first searches."""
     best, picked, tried = {}, None, {n: {} for n in batches}
-    before = os.environ.get("OPENBLAS_CORETYPE")
     for core_type in core_types():
-        os.environ.pop("OPENBLAS_CORETYPE", None)
-        if core_type:
-            os.environ["OPENBLAS_CORETYPE"] = core_type
-        with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            kernels, found, of_type = process.submit(search_with_faiss, paths, metric, k, batches, threads, core_type).result()
+        with unittest.mock.patch.dict(os.environ, {"OPENBLAS_CORETYPE": core_type}):
+            if not core_type:
+                del os.environ["OPENBLAS_CORETYPE"]
+            with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+                kernels, found, of_type = process.submit(search_with_faiss, paths, metric, k, batches, threads, core_type).result()
         picked = picked or kernels
         for n in batches:
             best[n] = min(best.get(n, found[n]), found[n], key=lambda one: one[0])
             tried[n].update(of_type[n])
-    os.environ.pop("OPENBLAS_CORETYPE", None)
-    if before is not None:
-        os.environ["OPENBLAS_CORETYPE"] = before
     return best, picked, tried
 
 
@@ -168,7 +164,7 @@ def main():
                          shapes=["70000x784", "1275219x128", "3000000x300", "300000x128"], metrics=["l2", "ip"], turns=2,
                          scratch=pathlib.Path)
     lines = common.Log(a.out / "results.jsonl", shown=True)
-    with tempfile.TemporaryDirectory(dir=a.scratch) as folder:
+    with common.scratch(dir=a.scratch) as folder:
         for shape in a.shapes:
             count, dimensions = map(int, shape.split("x"))
             paths = [os.path.join(folder, name) for name in ("rows.npy", "queries.npy")]

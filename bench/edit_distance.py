@@ -11,7 +11,6 @@ The last line compares whole with whole: all distances, ours with the time to la
 import json
 import pathlib
 import random
-import tempfile
 import time
 
 import common
@@ -32,8 +31,8 @@ def main():
     if given.objects:
         random.Random(1).shuffle(words)
         database, asked = words[:given.objects], words[given.objects:given.objects + given.queries]
-    with tempfile.TemporaryDirectory() as folder:
-        files = {name: pathlib.Path(folder) / name for name in ("database", "queries", "matrix")}
+    with common.scratch() as folder:
+        files = {name: folder / name for name in ("database", "queries", "matrix")}
         files["database"].write_bytes(b"".join(word + b"\n" for word in database))
         files["queries"].write_bytes(b"".join(word + b"\n" for word in asked))
         lines = common.told_rows(given.program, f"rounds={given.rounds}", *(f"{name}={path}" for name, path in files.items()))

@@ -22,7 +22,6 @@ import json
 import math
 import pathlib
 import statistics
-import tempfile
 
 import common
 
@@ -122,7 +121,7 @@ def main():
     a = common.arguments(__doc__, "program", "fold", "out?")
     program, fold = a.program, a.fold
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
+    with common.scratch() as folder:
         common.call(program, "discretize", "--train", f"{fold}/train.txt", "--apply", f"{fold}/test.txt", "--method", METHOD,
                     "--out-dir", folder, "--quiet")
         listing = Listing(list(common.letor(f"{folder}/train.txt")))

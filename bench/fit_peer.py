@@ -21,7 +21,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import common
@@ -76,8 +75,7 @@ def timed(words, folder):
 def main():
     a = common.arguments(__doc__, "program", "train", "test", rounds=7, threads=1)
     lightgbm, _ = needs.packages("lightgbm", "numpy")
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
+    with common.scratch() as folder:
         (folder / "fit.py").write_text(FIT)
         (folder / "rank.py").write_text(RANK)
         converted(a.train, folder / "train.svm")

@@ -16,7 +16,6 @@ into OUT_FOLDER.
 import math
 import os
 import pathlib
-import tempfile
 
 import common
 from tables import keep, run, sampling_sample, shapes
@@ -73,10 +72,10 @@ def headline(arguments, log):
                                        ("hp2003", 1000, 1091, ["project", *many, profl])):
         if shape in arguments.shapes:
             add(shape, [shape, str(documents), str(u), "4", threads, *names])
-    with tempfile.TemporaryDirectory() as folder:
+    with common.scratch() as folder:
         common.call(arguments.bin / "rulerank", "sample", "--documents", 5000, "--features", 64, "--queries", 50, "--folds", 1,
                     "--out-dir", folder, "--quiet")
-        fold = pathlib.Path(folder) / "Fold1"
+        fold = folder / "Fold1"
         lines = (fold / "train.txt").read_text().splitlines(keepends=True)
         (fold / "train.txt").write_text("".join(lines[:1091]))
         add("64 features", [str(fold / "train.txt"), str(fold / "test.txt"), "0", "4", threads, "project", *many])
@@ -243,17 +242,17 @@ def whole(arguments, log):
     for shape in ("hp2003", "web10k"):
         if shape not in arguments.shapes:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            fold = pathlib.Path(folder) / "Fold1"
+        with common.scratch() as folder:
+            fold = folder / "Fold1"
             common.call(program, "sample", "--shape", shape, "--folds", 1, "--out-dir", folder, "--quiet")
             train, test = str(fold / "train.txt"), str(fold / "test.txt")
             megabytes = [os.path.getsize(f) / 1e6 for f in (train, test)]
-            some = pathlib.Path(folder) / "some.txt"
+            some = folder / "some.txt"
             devices = ["cpu", *["cuda:" + ",".join(map(str, range(n))) for n in arguments.gpus]]
             for verb in ("reduce", "rank"):
                 answers = set()
                 for device in devices:
-                    out = pathlib.Path(folder) / "out.txt"
+                    out = folder / "out.txt"
                     options = ["--train", train] if verb == "reduce" else ["--train", str(some), "--test", test]
                     command = [program, verb, *options, "--rule-size", "4", "--out", str(out), "--device", device, "--quiet"]
                     took, _ = common.timed(lambda command=command: common.call(*command))

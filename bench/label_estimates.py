@@ -20,10 +20,8 @@ ended early has the folds before.
 
 import collections
 import itertools
-import pathlib
 import random
 import re
-import tempfile
 
 import common
 
@@ -67,8 +65,8 @@ def part(program, data, name, fold):
     """The lines of a fold's documents and their labels."""
     if name in LETOR:
         return letor_lines(data, name, fold)
-    with tempfile.TemporaryDirectory() as folder:
-        lines, pairs, labels = text_pool(program, data, name, pathlib.Path(folder))
+    with common.scratch() as folder:
+        lines, pairs, labels = text_pool(program, data, name, folder)
     topics = {topic: t for t, topic in enumerate(dict.fromkeys(topic for topic, _ in pairs))}
     kept = [d for d, (topic, _) in enumerate(pairs) if topics[topic] % 5 != fold - 1]
     return [lines[d] for d in kept], [labels[d] for d in kept]
@@ -85,9 +83,7 @@ def minority(answers):
 
 def estimates(program, lines, labels, options):
     """(answers, minority labels, expected, low, high, left) at each point, with all labels answered in turn."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-
+    with common.scratch() as folder:
         def run(*arguments, **more):
             return common.call(program, "reduce", *arguments, "--device", "cpu", *options, cwd=folder, **more)
 

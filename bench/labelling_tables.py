@@ -16,10 +16,8 @@ manifest.json into OUT_FOLDER.
 
 import itertools
 import json
-import pathlib
 import random
 import statistics
-import tempfile
 
 import common
 
@@ -28,7 +26,7 @@ CUTS = {"OHSUMED": "width", "MQ2008": "frequency"}
 
 class Work:
     def __init__(self, program, folder):
-        self.program, self.folder = program, pathlib.Path(folder)
+        self.program, self.folder = program, folder
 
     def run(self, *words, codes=(0,)):
         return common.call(self.program, *words, codes=codes, cwd=self.folder)
@@ -121,7 +119,7 @@ def main():
     a = common.arguments(__doc__, "program", "data", "out", draws=6, batches=[0, 20])
     log = common.Log(a.out / "results.jsonl")
     common.manifest(a.out / "manifest.json", build=common.build(a.program), draws=a.draws)
-    with tempfile.TemporaryDirectory() as folder:
+    with common.scratch() as folder:
         work = Work(a.program, folder)
         done = queries(work, a.data, a.draws, log) + "\n" + batches(work, a.data, a.batches, log)
     common.write(a.out / "tables.md", done)

@@ -8,9 +8,7 @@ queries, the median of --rounds. Needs pynear, nmslib and numpy from PyPI.
 """
 
 import os
-import pathlib
 import statistics
-import tempfile
 
 import common
 import needs
@@ -68,8 +66,7 @@ def main():
     order = numpy.random.default_rng(1).permutation(len(rows))
     asked, base = rows[order[:a.queries]], rows[order[a.queries:]]
     log = common.Log(a.lines)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+    with common.scratch() as folder:
         write_fvecs(folder / "base.fvecs", base)
         write_fvecs(folder / "asked.fvecs", asked)
         for k in a.k:

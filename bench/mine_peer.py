@@ -20,10 +20,8 @@ Writes results.jsonl, tables.md and manifest.json.
 """
 
 import itertools
-import pathlib
 import random
 import statistics
-import tempfile
 
 import common
 
@@ -121,12 +119,12 @@ def table(rows):
 def main():
     a = common.arguments(__doc__, "bench", "borgelt", "data", "out", rounds=5, turns=3, sets=list(SETS))
     rows, hashes = common.Log(a.out / "results.jsonl"), {}
-    with tempfile.TemporaryDirectory() as scratch:
-        borgelt = built(a.borgelt, pathlib.Path(scratch)) if a.borgelt.is_dir() else a.borgelt
+    with common.scratch() as scratch:
+        borgelt = built(a.borgelt, scratch) if a.borgelt.is_dir() else a.borgelt
         for name in a.sets:
             path = a.data / f"{name}.dat"
             if name == "baskets":
-                path = pathlib.Path(scratch) / "baskets.dat"
+                path = scratch / "baskets.dat"
                 draw_baskets(path)
             hashes[f"{name}.dat"] = common.checksum(path)
             for percent in SETS[name]:

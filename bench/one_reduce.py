@@ -9,9 +9,7 @@ stops at N. Here N is the number of documents that the curves have of a share of
 """
 
 import itertools
-import pathlib
 import statistics
-import tempfile
 
 from curves import KEPT, MEASURES, means, rows_of
 import common
@@ -47,12 +45,12 @@ def main():
     recommended = [row for row in rows_of(a.curves / KEPT) if (row["system"], row["settings"]) == ("recommended", "defaults")]
     curves = {name: [row for row in recommended if row["set"] == name] for name in a.sets}
     found, log = {}, common.Log(a.out / "rows.jsonl")
-    with tempfile.TemporaryDirectory() as folder:
+    with common.scratch() as folder:
         for (name, rows), share in itertools.product(curves.items(), a.shares):
             wanted = {row["fold"]: int(float(row["documents"])) for row in rows
                       if row["way"] == "chosen" and float(row["share"]) == share}
             for fold, documents in wanted.items():
-                row = run(a.program, a.letor / name / fold, documents, pathlib.Path(folder))
+                row = run(a.program, a.letor / name / fold, documents, folder)
                 found.setdefault((name, share), []).append(row)
                 log.add({"set": name, "share": share, "fold": fold, **row})
     common.write(a.out / "table.md", markdown(found, curves))

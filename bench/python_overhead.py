@@ -149,11 +149,7 @@ def first_queries(path, count, to):
 
 
 def memory(arguments, folder, train_file, test_file, train, test, ranking):
-    """The row of the step memory."""
-    import numpy
-
-    for name, array in (("X", train.X), ("y", train.y), ("qid", train.qid), ("Z", test.X), ("of", test.qid)):
-        numpy.save(folder / f"{name}.npy", array)
+    """The row of the step memory; the arrays are in the folder."""
     (folder / "train_name").write_text(str(train_file))
     (folder / "test_name").write_text(str(test_file))
     least = held_by(arguments.program, folder)

@@ -10,8 +10,6 @@ Needs scikit-learn (python3 -m venv V && V/bin/pip install scikit-learn).
 """
 
 import os
-import pathlib
-import tempfile
 import time
 
 import common
@@ -42,8 +40,8 @@ def theirs(path):
 def main():
     a = common.arguments(__doc__, "bench", "file?")
     bench = a.bench
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(a.file or pathlib.Path(folder) / "letor.txt")
+    with common.scratch() as folder:
+        path = str(a.file or folder / "letor.txt")
         if not a.file:
             common.call(bench, f"--write={path}")
         size = os.path.getsize(path) / 1e6

@@ -9,7 +9,6 @@ what was requested beside the page. Needs chromium and chromedriver, as tests/cl
 import json
 import statistics
 import sys
-import tempfile
 
 import common
 
@@ -40,7 +39,7 @@ def measured(browser, page):
 
 def main():
     pages = common.arguments(__doc__, "pages+").pages
-    with tempfile.TemporaryDirectory() as folder:
+    with common.scratch() as folder:
         browser = label_page_test.Browser(folder)
         try:
             browser.open("about:blank")

@@ -14,7 +14,6 @@ Writes classes.jsonl, classes.md and classes-manifest.json into OUT_FOLDER.
 import itertools
 import os
 import pathlib
-import tempfile
 
 import common
 
@@ -62,7 +61,7 @@ def inputs(name, data, folder):
         return [*found, []]
     paths = []
     for part, rows in zip(("train", "test"), found):
-        paths.append(pathlib.Path(folder) / f"{name}-{part}.tsv")
+        paths.append(folder / f"{name}-{part}.tsv")
         paths[-1].write_bytes(b"".join(b"%d\t%s\t%s\n" % (at, label.strip(), text) for at, (label, text) in enumerate(rows, 1)))
     return [*paths, ["--labels"]]
 
@@ -84,8 +83,8 @@ def markdown(rows):
 def main():
     a = common.arguments(__doc__, "program", "data", "out")
     rows, sums = common.Log(a.out / "classes.jsonl", shown=True), {}
-    with tempfile.TemporaryDirectory() as folder:
-        index = pathlib.Path(folder) / "index"
+    with common.scratch() as folder:
+        index = folder / "index"
         for name in COLLECTIONS:
             train, test, reading = inputs(name, a.data, folder)
             sums.update({path.name: common.checksum(path) for path in (train, test)})

@@ -23,8 +23,6 @@ same. JSON lines. Needs scikit-learn, and sparse_dot_topn if that is to run.
 
 import json
 import os
-import pathlib
-import tempfile
 
 import common
 import needs
@@ -156,7 +154,7 @@ def agree(ours, theirs):
 
 class Rulerank:
     def __init__(self, program, folder, documents, queries, k):
-        self.program, self.folder, self.k = program, pathlib.Path(folder), k
+        self.program, self.folder, self.k = program, folder, k
         for name, rows in (("documents", documents), ("queries", queries)):
             dump_svmlight_file(rows, numpy.zeros(rows.shape[0]), str(self.folder / name))
         self.run("--collection", self.folder / "documents", "--format", "svmlight")
@@ -190,7 +188,7 @@ def main():
         documents, queries = weighed(*(drawn(given.drawn) if name == "drawn" else COLLECTIONS[name](given.data)))
         units = [normalize(rows) for rows in (documents, queries)]
         k = min(given.k, documents.shape[0])
-        with tempfile.TemporaryDirectory() as folder:
+        with common.scratch() as folder:
             ours = Rulerank(given.program, folder, documents, queries, k)
             for threads in [all_threads if t == "all" else int(t) for t in given.threads]:
                 engines = given.engines

@@ -29,7 +29,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import common
@@ -298,8 +297,8 @@ def spread(values):
 
 def compared(arguments, name, log):
     """One collection: all forms and ours."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch) / pathlib.Path(name).name
+    with common.scratch() as scratch:
+        folder = scratch / pathlib.Path(name).name
         ours = Ours(arguments.bench, name, folder, arguments)
         documents, queries = Rows(folder, "documents"), Rows(folder, "queries")
         scores = numpy.fromfile(folder / "neighbours.score.f64").reshape(len(queries), -1)

@@ -21,7 +21,6 @@ import pathlib
 import random
 import re
 import statistics
-import tempfile
 
 import common
 import text_classes
@@ -133,14 +132,14 @@ def main():
     given = common.arguments(__doc__, "program", "data", "out", folds=3, collections=[*text_classes.COLLECTIONS, "cranfield"])
     names = given.collections
     given.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as made, open(given.out / "weights.tsv", "w", encoding="ascii") as rows:
+    with common.scratch() as made, open(given.out / "weights.tsv", "w", encoding="ascii") as rows:
         print("part", "collection", "weights", "votes", "k", "measure", "value", sep="\t", file=rows)
         all_of = {name: (Classes if name in text_classes.COLLECTIONS else Cranfield)(name, given.data) for name in names}
 
         def measured(part, ways):
             """{(collection, way): values}, the collections side by side."""
             def of(name):
-                folder = pathlib.Path(made) / name
+                folder = made / name
                 folder.mkdir(exist_ok=True)
                 on = all_of[name].on_training if part == "training" else all_of[name].on_test
                 return {(name, way): on(given.program, folder, way, given.folds) for way in ways}

@@ -10,8 +10,6 @@ has letor/SET/FoldN/{train,vali}.txt. Needs optuna.
 """
 
 import json
-import pathlib
-import tempfile
 
 import common
 import needs
@@ -30,7 +28,7 @@ def main():
                       "seconds": a.seconds, "sampler": a.sampler, "fold": a.fold}))
     for name in a.sets:
         fold = a.data / "letor" / name / f"Fold{a.fold}"
-        with tempfile.TemporaryDirectory() as folder:
+        with common.scratch() as folder:
             def run(*words):
                 common.call(a.program, *words, "--threads", 1, "--device", "cpu", cwd=folder)
 
@@ -42,9 +40,9 @@ def main():
             taken, _ = common.timed(lambda: run("tune", "--train", fold / "train.txt", "--vali", fold / "vali.txt", "--metric",
                                                 "MAP", "--search", "grid", "--budget", f"{a.seconds}s", "--out", "best.json",
                                                 "--trials", "trials.tsv", "--quiet"))
-            rows = (pathlib.Path(folder) / "trials.tsv").read_text().splitlines()
+            rows = (folder / "trials.tsv").read_text().splitlines()
             trials = sum(not row.startswith(("#", "rung")) for row in rows)
-            best = json.loads((pathlib.Path(folder) / "best.json").read_text())["validation"]["MAP"]
+            best = json.loads((folder / "best.json").read_text())["validation"]["MAP"]
             if judged("--settings", "best.json") != best:
                 common.fail(f"{name}: rank does not give what tune found")
 

@@ -14,7 +14,6 @@ import os
 import pathlib
 import statistics
 import sys
-import tempfile
 import time
 import zlib
 
@@ -220,7 +219,7 @@ def one_task(task):
     (arguments, name, number, draw), learn, orders, names, done = task
     before = os.times()
     rows = []
-    with tempfile.TemporaryDirectory() as scratch:
+    with common.scratch() as scratch:
         fold = Fold(arguments.program, arguments.letor, name, number, scratch)
         for budget, way, which, sample in samples(fold, arguments.budgets, draw, orders):
             keys = {candidate: (name, str(number), budget, way, which, candidate) for candidate in names}
