@@ -4,16 +4,16 @@
     curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008,...] [--lightgbm PATH] [--threads N] [--keep FOLDER]
     curves.py --pictures FOLDER [--sets OHSUMED,MQ2008,...]
 
-Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curves.md, curves.svg, the results
-by query and the manifest with machine, commit, options, checksums and the versions of the libraries. A run
-that was stopped, by a signal or by the machine, goes on when the same line is run again. FOLDER gets what bench/results holds of
-a run, half a MB where OUT_FOLDER takes hundreds: goals.md (curve_goals.py); SET.svg, MAP and NDCG@10 by the number of labels, means of
-the folds and the draws, by default settings, of boosted trees also the best of all kinds, samples and settings without the validation
-part; SET.md, the tables of MAP and NDCG@10 of every system, way and budget, without those of differences and of single folds, which are
-in its own curves.md; curves.tsv.gz, of all sets the means over draws, by fold, way, share, settings and system; and manifest.json, the
-sets' manifests. curve_page.py takes the tables of docs/learning-curves.md from there. --pictures draws each SET.svg again from the
-FOLDER's curves.tsv.gz, and runs nothing. --keep needs numpy and matplotlib. Without a LightGBM (--lightgbm, or an installed package)
-the line fails at once and says so: leave it out by --systems. The XGBoost is the one that the program was built with; its version is in
+Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curves.md, curves.svg, the results by query and the
+manifest with machine, commit, options, checksums and the versions of the libraries. A run that was stopped, by a signal or by the
+machine, goes on when the same line is run again. FOLDER gets what bench/results holds of a run, half a MB where OUT_FOLDER takes
+hundreds: goals.md (curve_goals.py); SET.svg, MAP and NDCG@10 by the number of labels, means of the folds and the draws, by default
+settings, of boosted trees also the best of all kinds, samples and settings without the validation part; SET.md, the tables of MAP
+and NDCG@10 of every system, way and budget, without those of differences and of single folds, which are in its own curves.md;
+curves.tsv.gz, of all sets the means over draws, by fold, way, share, settings and system; and manifest.json, the sets' manifests.
+curve_page.py takes the tables of docs/learning-curves.md from there. --pictures draws each SET.svg again from the FOLDER's
+curves.tsv.gz, and runs nothing. --keep needs numpy and matplotlib. Without a LightGBM (--lightgbm, or an installed package) the
+line fails at once and says so: leave it out by --systems. The XGBoost is the one that the program was built with; its version is in
 every table, so runs with another one go to another OUT_FOLDER.
 """
 
@@ -55,7 +55,8 @@ def mean_of_draws(rows):
     draws = collections.defaultdict(list)
     for row in rows:
         draws[tuple(row[name] for name in CELL)].append(row)
-    return [dict(zip(CELL, cell)) | {name: sum(float(row[name]) for row in of) / len(of) for name in ("documents", "labels", *MEASURES)}
+    values = ("documents", "labels", *MEASURES)
+    return [dict(zip(CELL, cell)) | {name: sum(float(row[name]) for row in of) / len(of) for name in values}
             for cell, of in draws.items()]
 
 
@@ -132,12 +133,13 @@ def keep(a):
 def main():
     a = common.arguments(__doc__, "program?", "letor?", "out?", sets=["OHSUMED", "MQ2008", "OHSUMED-LETOR2", "MQ2008-agg"],
                          systems="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm,ranksvm-zscore",
-                         budgets="1%,2%,5%,10%,25%,100%", draws=10, lightgbm=str, threads=0, keep=pathlib.Path, pictures=pathlib.Path)
+                         budgets="1%,2%,5%,10%,25%,100%", draws=10, lightgbm=str, threads=0, keep=pathlib.Path,
+                         pictures=pathlib.Path)
     if a.pictures:
         pictures(a.pictures, a.sets)
         return 0
     if not a.out:
-        common.fail("PROGRAM, LETOR_FOLDER and OUT_FOLDER are missing")
+        common.fail("needs PROGRAM, LETOR_FOLDER and OUT_FOLDER, or --pictures")
     if a.keep:
         needs.expect("numpy", "matplotlib")
     for name in a.sets:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """metric_schedules_test.py: what bench/metric_schedules.py draws, by hand and from lines that were cut off anywhere."""
 
+import gzip
 import importlib.util
 import itertools
 import json
@@ -75,12 +76,15 @@ def jobs():
 
 
 class Drawn(unittest.TestCase):
-    def draw(self, some, cores=16):
-        """tables.md, and the panels of each figure by its name; none is empty."""
+    def draw(self, some, cores=16, kept=None):
+        """tables.md, and the panels of each figure by its name; none is empty. `kept` is the name of the one file of a run."""
         with tempfile.TemporaryDirectory(prefix="rulerank-bench-") as name:
             out = pathlib.Path(name)
-            for job, rows in some.items():
+            for job, rows in ({} if kept else some).items():
                 (out / f"{job}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            if kept:
+                with (gzip.open if kept.endswith(".gz") else open)(out / kept, "wt") as lines:
+                    lines.writelines(json.dumps({"case": job, **row}) + "\n" for job, rows in some.items() for row in rows)
             manifest = {"files": {f"{job}.jsonl": {"build": f"commit 0, a processor, {cores} cores"} for job in some}}
             (out / "manifest.json").write_text(json.dumps(manifest))
             with unittest.mock.patch.object(common, "draw") as drawn:
@@ -105,6 +109,12 @@ class Drawn(unittest.TestCase):
         self.assertIn("| `lc`, bulk-circular | 1.455 | 2.286 |", tables)
         self.assertIn("| `lc`, r = 1 | 100.000 | 300.000 | 3.000 | 0.500 |", tables)
         self.assertIn("| `sss`, 1 % | 10 | 400.000 | 0.500 | 1.500 | 0.500 | 1.500 |", tables)
+
+    def test_a_run_that_is_kept_as_one_file(self):
+        whole = self.draw(jobs())
+        for kept in ("rows.jsonl", "rows.jsonl.gz"):
+            with self.subTest(kept):
+                self.assertEqual(self.draw(jobs(), kept=kept), whole)
 
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "needs matplotlib")
     def test_figures_are_svg_and_the_same_each_time(self):
