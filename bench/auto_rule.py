@@ -8,32 +8,30 @@ and search metric (metric) on each, with --device cpu and --device cuda:0 in tur
 1 and with all threads. A JSON line a command holds the sizes that the rule knows, and the seconds of
 every run. The two sides must write the same bytes; otherwise the row says so and the exit code is 1.
 """
+
 import filecmp
 import itertools
 import json
 import os
-import pathlib
 import random
 import struct
-import subprocess
 import sys
-import time
+
+import common
 
 ROUNDS = 3
-program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+given = common.arguments(__doc__, "program", "folder", "what*")
+program, folder = given.program, given.folder
 folder.mkdir(parents=True, exist_ok=True)
 differ = False
 
 
-def seconds(*arguments):
-    begin = time.perf_counter()
-    subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
-    return round(time.perf_counter() - begin, 4)
+def seconds(*words):
+    return round(common.timed(lambda: common.call(program, *words))[0], 4)
 
 
 def lines_of(path):
-    with open(path, "rb") as file:
-        return sum(1 for _ in file)
+    return len(path.read_bytes().splitlines())
 
 
 def measure(verb, arguments, **sizes):
@@ -44,16 +42,14 @@ def measure(verb, arguments, **sizes):
         for _ in range(ROUNDS):
             for device, key in (("cpu", "cpu_s"), ("cuda:0", "gpu_s")):
                 out = folder / f"out-{key}"
-                row[key].append(seconds(*verb, *arguments, "--out", out, "--device", device,
-                                        "--threads", threads, "--quiet"))
+                row[key].append(seconds(*verb, *arguments, "--out", out, "--device", device, "--threads", threads, "--quiet"))
         row["same"] = filecmp.cmp(folder / "out-cpu_s", folder / "out-gpu_s", shallow=False)
         differ |= not row["same"]
         print(json.dumps(row), flush=True)
 
 
 def letor():
-    for documents, features in ((10_000, 46), (50_000, 59), (20_000, 131), (250_000, 59),
-                                (150_000, 131)):
+    for documents, features in ((10_000, 46), (50_000, 59), (20_000, 131), (250_000, 59), (150_000, 131)):
         fold = folder / f"{documents}x{features}"
         seconds("sample", "--documents", documents, "--features", features, "--queries",
                 documents // 100, "--folds", 5, "--out-dir", fold, "--quiet")
@@ -64,9 +60,8 @@ def letor():
         reduced = folder / "reduced.txt"
         seconds("reduce", "--train", train, "--rule-size", 4, "--out", reduced, "--quiet")
         for size in (3, 4):
-            measure(["rank"], ["--train", reduced, "--test", test, "--rule-size", size],
-                    training_documents=lines_of(reduced), test_documents=lines_of(test),
-                    features=features, rule_size=size)
+            measure(["rank"], ["--train", reduced, "--test", test, "--rule-size", size], training_documents=lines_of(reduced),
+                    test_documents=lines_of(test), features=features, rule_size=size)
 
 
 def text():
@@ -83,8 +78,7 @@ def text():
         for name, count in (("d", documents), ("q", queries)):
             with open(folder / f"{name}.tsv") as all_of, open(folder / f"{name}-part.tsv", "w") as part:
                 part.writelines(itertools.islice(all_of, count))
-        measure(["search", "text"], ["--collection", folder / "d-part.tsv", "--queries",
-                                     folder / "q-part.tsv", "--k", 30],
+        measure(["search", "text"], ["--collection", folder / "d-part.tsv", "--queries", folder / "q-part.tsv", "--k", 30],
                 documents=documents, queries=queries, words=80)
 
 
@@ -94,35 +88,31 @@ def metric():
     letters, often = "eaosrnidlctumpbgvyqh", list(itertools.accumulate(1 / (i + 3) for i in range(20)))
 
     def write_words(name, count):
-        lengths = draw.choices(range(3, 17), weights=[1, 3, 5, 8, 11, 13, 13, 12, 10, 8, 6, 4, 2, 1],
-                               k=count)
+        lengths = draw.choices(range(3, 17), weights=[1, 3, 5, 8, 11, 13, 13, 12, 10, 8, 6, 4, 2, 1], k=count)
         (folder / name).write_text("".join(
             "".join(draw.choices(letters, cum_weights=often, k=length)) + "\n" for length in lengths))
 
     def write_vectors(name, count, dimensions=20):
         with open(folder / name, "wb") as file:  # .fvecs: dimensions, then the values, of each row
             for _ in range(count):
-                file.write(struct.pack(f"<i{dimensions}f", dimensions,
-                                       *(draw.gauss(0, 1) for _ in range(dimensions))))
+                file.write(struct.pack(f"<i{dimensions}f", dimensions, *(draw.gauss(0, 1) for _ in range(dimensions))))
 
     for objects, queries in ((50_000, 1_000), (50_000, 10_000), (50_000, 40_000), (500_000, 40_000)):
         write_words("words.txt", objects)
         write_words("asked.txt", queries)
         for what in (["--k", 8], ["--radius", 1], ["--radius", 2]):
             measure(["search", "metric"],
-                    ["--collection", folder / "words.txt", "--queries", folder / "asked.txt",
-                     "--metric", "edit", *what],
+                    ["--collection", folder / "words.txt", "--queries", folder / "asked.txt", "--metric", "edit", *what],
                     objects=objects, queries=queries, search=" ".join(map(str, what)))
     for objects, queries in ((20_000, 2_000), (96_000, 2_000), (96_000, 24_000)):
         write_vectors("rows.fvecs", objects)
         write_vectors("asked.fvecs", queries)
         for name in ("l2", "l1"):
             measure(["search", "metric"],
-                    ["--collection", folder / "rows.fvecs", "--queries", folder / "asked.fvecs",
-                     "--metric", name, "--k", 30],
+                    ["--collection", folder / "rows.fvecs", "--queries", folder / "asked.fvecs", "--metric", name, "--k", 30],
                     objects=objects, queries=queries, dimensions=20, metric=name)
 
 
-for name in sys.argv[3:] or ("letor", "text", "metric"):
+for name in [path.name for path in given.what] or ("letor", "text", "metric"):
     {"letor": letor, "text": text, "metric": metric}[name]()
 sys.exit(1 if differ else 0)

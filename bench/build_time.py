@@ -14,6 +14,7 @@ than FILE, a JSON object of targets and seconds, gives them.
                                                     launcher (CMAKE_CXX_COMPILER_LAUNCHER) of these builds and of CI's
 """
 
+import argparse
 import json
 import os
 import re
@@ -75,7 +76,8 @@ def name_of(source):
 def table(rows, most=20):
     """Targets with what they cost, then the `most` sources that cost most; seconds of processor time."""
     phases = any("front_end" in row for row in rows)
-    lines = [f"{'target':28}{'commands':>9}{'seconds':>9}{'front end':>11}" if phases else f"{'target':28}{'commands':>9}{'seconds':>9}"]
+    lines = [f"{'target':28}{'commands':>9}{'seconds':>9}{'front end':>11}" if phases
+             else f"{'target':28}{'commands':>9}{'seconds':>9}"]
     targets = by_target(rows)
     for name, (count, seconds, front) in sorted(targets.items(), key=lambda item: -item[1][1]):
         lines.append(f"{name:28}{count:9}{seconds:9.1f}" + (f"{front:11.1f}" if phases else ""))
@@ -97,7 +99,8 @@ def over_budget(rows, path):
 def build(options, targets, log, phases):
     """Builds from nothing; returns the processor time of all of it, seconds."""
     launcher = f"{sys.executable};{os.path.abspath(__file__)};--log;{log}"
-    launchers = [f"-DCMAKE_{language}_{kind}_LAUNCHER={launcher}" for language in ("CXX", "CUDA") for kind in ("COMPILER", "LINKER")]
+    launchers = [f"-DCMAKE_{language}_{kind}_LAUNCHER={launcher}" for language in ("CXX", "CUDA")
+                 for kind in ("COMPILER", "LINKER")]
     environment = os.environ | {"CCACHE_DISABLE": "1"} | ({PHASES: "1"} if phases else {})
     with tempfile.TemporaryDirectory() as folder:
         before = seconds_of_children()
@@ -108,47 +111,33 @@ def build(options, targets, log, phases):
         return seconds_of_children() - before
 
 
-def value_of(words, option):
-    """Takes an option with its value out of the words."""
-    if option not in words:
-        return None
-    at = words.index(option)
-    if at + 1 == len(words):
-        sys.exit(f"build_time.py: {option}: found nothing behind it, expected a value")
-    words.pop(at)
-    return words.pop(at)
-
-
 def main():
-    words = sys.argv[1:]
-    if words[:1] == ["--log"]:
-        return launch(words[1], words[2:])
-    if "--help" in words or "-h" in words:
-        print(__doc__)
-        return 0
-    out, limit, budget, report = (value_of(words, option) for option in ("--out", "--limit", "--budget", "--report"))
-    phases = "--phases" in words
-    options = [word for word in words if word.startswith("-D")]
-    targets = [word for word in words if not word.startswith("-")]
-    if unknown := [word for word in words if word.startswith("-") and word not in (*options, "--phases")]:
-        sys.exit(f"build_time.py: found '{unknown[0]}', expected an option of --help")
+    if sys.argv[1:2] == ["--log"]:
+        return launch(sys.argv[2], sys.argv[3:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in ("--out", "--budget", "--report"):
+        parser.add_argument(option, metavar="FILE")
+    parser.add_argument("--limit", type=float, metavar="SECONDS")
+    parser.add_argument("--phases", action="store_true")
+    parser.add_argument("-D", action="append", default=[], metavar="OPTION=VALUE")
+    parser.add_argument("targets", nargs="*", metavar="TARGET")
+    a = parser.parse_args()
     whole = None
     with tempfile.TemporaryDirectory() as folder:
-        log = report or out or os.path.join(folder, "log")
-        if not report:
+        log = a.report or a.out or os.path.join(folder, "log")
+        if not a.report:
             open(log, "w").close()
-            whole = build(options, targets, log, phases)
-        elif not os.path.exists(report):
+            whole = build([f"-D{option}" for option in a.D], a.targets, log, a.phases)
+        elif not os.path.exists(log):
             print("nothing was compiled")
             return 0
         rows = rows_of(log)
     print(table(rows))
     if whole is not None:
         print(f"\nthe whole build: {whole:.0f} s of processor time, {whole / 60:.1f} minutes")
-    faults = over_budget(rows, budget) if budget else []
-    print(*faults, sep="\n")
-    if limit and whole > float(limit):
-        sys.exit(f"build_time.py: found {whole:.0f} s of processor time, expected at most {limit}")
+    print(*(over_budget(rows, a.budget) if a.budget else []), sep="\n")
+    if a.limit and whole is not None and whole > a.limit:
+        sys.exit(f"build_time.py: found {whole:.0f} s of processor time, expected at most {a.limit:g}")
     return 0
 
 

@@ -9,24 +9,11 @@ text_peer_gpu.py, or some of them. Writes tables.md there. A ratio is the median
 largest in brackets.
 """
 
-import json
-import pathlib
-import statistics
-import sys
-
-import tables
-
-
-def rows(path):
-    return [json.loads(line) for line in path.read_text("ascii").splitlines() if line.startswith("{")]
-
-
-def spread(values):
-    return "{:.3g} ({:.3g} to {:.3g})".format(statistics.median(values), min(values), max(values))
+import common
 
 
 def bracketed(ratio):
-    return None if ratio is None else "{:.3g} ({:.3g} to {:.3g})".format(*ratio)
+    return None if ratio is None else common.between(ratio)
 
 
 def sampling(found):
@@ -34,12 +21,10 @@ def sampling(found):
     for published, ours in zip(found[::2], found[1::2]):
         assert (published["engine"], ours["engine"]) == ("prss@1", "delta@1"), "not prss, then delta"
         body.append([ours["input"], ours["rule_size"], ours["rounds"], published["seconds"], ours["seconds"],
-                     bracketed(ours["whole_ratio"]), published["loop_s"], ours["loop_s"],
-                     bracketed(ours["loop_ratio"])])
-    return tables.markdown(
-        "Sampling on one H200: `delta` over `prss`, from bin codes in memory to chosen documents",
-        ["shape", "rule size", "rounds", "prss s", "delta s", "whole over whole x", "prss, loops s", "delta, loops s",
-         "loops over loops x"], body)
+                     bracketed(ours["whole_ratio"]), published["loop_s"], ours["loop_s"], bracketed(ours["loop_ratio"])])
+    return common.table(["shape", "rule size", "rounds", "prss s", "delta s", "whole over whole x", "prss, loops s",
+                         "delta, loops s", "loops over loops x"], body,
+                        "Sampling on one H200: `delta` over `prss`, from bin codes in memory to chosen documents")
 
 
 def pssarp(found):
@@ -47,15 +32,12 @@ def pssarp(found):
     for row in found:
         if row["engine"] == "ssarp":
             serial = row
-        body.append([row["input"], row["rule_size"], row["iterations"], row["engine"].partition("~")[0],
-                     row["threads"], row["seconds"], bracketed(row["whole_ratio"]), row["loop_s"],
-                     bracketed(row["loop_ratio"])] if row is not serial else
-                    [row["input"], row["rule_size"], row["iterations"], "ssarp", 1, row["seconds"], None, row["loop_s"],
-                     None])
-    return tables.markdown(
-        "`pssarp` over `ssarp`, one process, the first partition",
-        ["shape", "rule size", "iterations", "engine", "threads", "whole s", "over ssarp x", "loops s", "over ssarp x"],
-        body)
+        body.append([row["input"], row["rule_size"], row["iterations"], row["engine"].partition("~")[0], row["threads"],
+                     row["seconds"], bracketed(row["whole_ratio"]), row["loop_s"], bracketed(row["loop_ratio"])]
+                    if row is not serial else [row["input"], row["rule_size"], row["iterations"], "ssarp", 1, row["seconds"], None,
+                                               row["loop_s"], None])
+    return common.table(["shape", "rule size", "iterations", "engine", "threads", "whole s", "over ssarp x", "loops s",
+                         "over ssarp x"], body, "`pssarp` over `ssarp`, one process, the first partition")
 
 
 def by_input(found):
@@ -69,9 +51,8 @@ def ratio(of, over):
     """Of a query, and of all queries with the time to be ready on both sides."""
     a_query = [a / b for a, b in zip(of["round_s"], over["round_s"])]
     queries = over["all_queries"]
-    whole = [(of["ready_s"] + queries * a) / (over["ready_s"] + queries * b)
-             for a, b in zip(of["round_s"], over["round_s"])]
-    return spread(a_query), spread(whole)
+    whole = [(of["ready_s"] + queries * a) / (over["ready_s"] + queries * b) for a, b in zip(of["round_s"], over["round_s"])]
+    return common.between(a_query), common.between(whole)
 
 
 def search(found):
@@ -88,15 +69,13 @@ def search(found):
                     *(cell for e in ("gknn@1", "gt@1", "fish+1@1") for cell in ratio(engines[e], ours)),
                     best.partition("@")[0].partition("+")[2], *ratio(fish[best], ours), ratio(many, ours)[0]])
     queries = found[0]["all_queries"]
-    return "\n".join([tables.markdown(
-        f"Search on the CPU: `tiles` over `mt`, k = {found[0]['k']}",
-        ["shape", "mt, 1 thread, ms a query", "tiles, 1 thread, ms", "tiles ready s", "a query x",
-         f"ready and {queries} queries x", "tiles, 16 threads, ms", "over mt on 12, a query x", "ready and all x"], cpu),
-        tables.markdown(
-            f"Search on one H200, {queries} queries a call for all engines: `tiles` over the published ones",
-            ["shape", "tiles us a query", "ready s", "gknn: a query x", "ready and all x", "gt: a query x",
-             "ready and all x", "fish: a query x", "ready and all x", "best group of fish", "it: a query x",
-             "ready and all x", "tiles on 16 threads: a query x"], gpu)])
+    return "\n".join([common.table(["shape", "mt, 1 thread, ms a query", "tiles, 1 thread, ms", "tiles ready s", "a query x",
+                                    f"ready and {queries} queries x", "tiles, 16 threads, ms", "over mt on 12, a query x",
+                                    "ready and all x"], cpu, f"Search on the CPU: `tiles` over `mt`, k = {found[0]['k']}"),
+                      common.table(["shape", "tiles us a query", "ready s", "gknn: a query x", "ready and all x", "gt: a query x",
+                                    "ready and all x", "fish: a query x", "ready and all x", "best group of fish", "it: a query x",
+                                    "ready and all x", "tiles on 16 threads: a query x"], gpu,
+                                   f"Search on one H200, {queries} queries a call for all engines: `tiles` over the published ones")])
 
 
 def peers(found):
@@ -110,21 +89,14 @@ def peers(found):
                              row["ready_s"], bracketed(row["whole_ratio"])])
         body += [[name, row["form"], None, None, row["not_timed"], None, None]
                  for row in found if row["input"] == name and "not_timed" in row]
-    return tables.markdown(
-        "Search on one H200: forms of other libraries over `tiles`, fastest first",
-        ["input", "form", "batch", "us a query", "a query x", "ready s", "ready and 500 queries x"], body)
+    return common.table(["input", "form", "batch", "us a query", "a query x", "ready s", "ready and 500 queries x"], body,
+                        "Search on one H200: forms of other libraries over `tiles`, fastest first")
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    folder = pathlib.Path(sys.argv[1])
-    parts = []
-    for name, tabled in (("sampling", sampling), ("pssarp", pssarp), ("search", search), ("peers", peers)):
-        path = folder / f"{name}.jsonl"
-        if path.exists() and (found := rows(path)):
-            parts.append(tabled(found))
-    (folder / "tables.md").write_text("\n".join(parts))
+    folder = common.arguments(__doc__, "folder").folder
+    found = {tabled: common.read_rows(folder / f"{tabled.__name__}.jsonl") for tabled in (sampling, pssarp, search, peers)}
+    common.write(folder / "tables.md", "\n".join(tabled(rows) for tabled, rows in found.items() if rows))
 
 
 if __name__ == "__main__":

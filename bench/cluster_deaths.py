@@ -11,11 +11,8 @@ such. A job that lives for 30 s, outputs that are missing where it ended well, a
 Writes rows.jsonl (a line a kill), manifest.json and deaths.md: of each verb and number of ranks the kills, the median and the longest.
 """
 
-import argparse
 import contextlib
-import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -24,10 +21,9 @@ import subprocess
 import sys
 import time
 
-from tables import build, machine
+import common
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/cli"))
-
+sys.path.insert(0, str(common.ROOT / "tests/cli"))
 import harness  # noqa: E402
 from over_ranks import ENVIRONMENT, OverRanks, letor, words  # noqa: E402
 
@@ -47,16 +43,19 @@ class Jobs(OverRanks):
             yield " ".join(line[:2]) if line[0] == "search" else line[0], [*line, "--threads", 1], outputs
         self.file("all.txt", letor(5, 3 * size, 12))
         self.expect(0, "split", "--in", "all.txt", "--folds", 5, "--out-dir", "folds")
-        yield "experiment", ["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2, "--permutations", 99,
-                             "--threads", 1, "--quiet", "--out-dir", "of"], ["of/table.md"]
+        yield "experiment", ["experiment", "--folds", "folds", "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2,
+                             "--permutations", 99, "--threads", 1, "--quiet", "--out-dir", "of"], ["of/table.md"]
         self.file("long.txt", words(1, 60000, 40))
-        yield "search metric of minutes", ["search", "metric", "--collection", "long.txt", "--queries", "long.txt", "--metric", "edit",
-                                           "--index-type", "brute", "--threads", 1, "--out", "out"], []
+        yield "search metric of minutes", ["search", "metric", "--collection", "long.txt", "--queries", "long.txt", "--metric",
+                                           "edit", "--index-type", "brute", "--threads", 1, "--out", "out"], []
+
+    def begun(self, ranks, line):
+        return subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def killed(self, ranks, line, after, victim):
         """(Seconds until the job was gone, its code); None: it had ended before."""
-        job = subprocess.Popen(self.job(ranks, *line), cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+        job = self.begun(ranks, line)
         there = self.ranks_of(job, ranks)
         with contextlib.suppress(subprocess.TimeoutExpired):
             job.wait(after)
@@ -71,22 +70,21 @@ class Jobs(OverRanks):
             code = job.wait(LIMIT)
         except subprocess.TimeoutExpired:
             job.terminate()
-            sys.exit(f"cluster_deaths.py: {line[0]}: rank {victim} of {ranks} killed after {after:.3f} s: the job lived for {LIMIT} s")
+            common.fail(f"{line[0]}: rank {victim} of {ranks} killed after {after:.3f} s: the job lived for {LIMIT} s")
         while any(map(self.is_running, there)):
             if time.monotonic() - begin > LIMIT:
-                sys.exit(f"cluster_deaths.py: {line[0]}: a rank was left behind")
+                common.fail(f"{line[0]}: a rank was left behind")
             time.sleep(0.01)
         return time.monotonic() - begin, code
 
 
 def seconds_of(jobs, ranks, line):
     """From when all ranks are there to the end."""
-    job = subprocess.Popen(jobs.job(ranks, *line), cwd=jobs.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
+    job = jobs.begun(ranks, line)
     jobs.ranks_of(job, ranks)
     begin = time.monotonic()
     if job.wait(120) != 0:
-        sys.exit(f"cluster_deaths.py: {' '.join(map(str, line))}: exit code {job.returncode}")
+        common.fail(f"{' '.join(map(str, line))}: exit code {job.returncode}")
     return time.monotonic() - begin
 
 
@@ -101,7 +99,7 @@ def kill_ranks(jobs, name, line, outputs, ranks, a, log):
     whole_s = seconds_of(jobs, ranks, line) if outputs else SECONDS
     whole = taken(jobs, outputs)
     if set(whole) != set(outputs):
-        sys.exit(f"cluster_deaths.py: {name}: outputs are missing")
+        common.fail(f"{name}: outputs are missing")
     dice = random.Random(f"{name} {ranks}")
     for _ in range(a.kills):
         after, victim = dice.uniform(0, whole_s), dice.randrange(ranks)
@@ -110,57 +108,39 @@ def kill_ranks(jobs, name, line, outputs, ranks, a, log):
         left = taken(jobs, outputs)
         wrong = [*map(str, in_part), *(output for output in left if left[output] != whole.get(output))]
         if wrong:
-            sys.exit(f"cluster_deaths.py: {name}: rank {victim} of {ranks} killed after {after:.3f} s: in part or wrong: {', '.join(wrong)}")
+            common.fail(f"{name}: rank {victim} of {ranks} killed after {after:.3f} s: in part or wrong: {', '.join(wrong)}")
         # mpirun ends well where the rank had said that it was done.
         row = {"job": name, "ranks": ranks, "after_s": round(after, 3), "victim": victim,
                "seconds": None if found is None else round(found[0], 3), "code": 0 if found is None else found[1]}
         if found is not None and found[1] == 0 and set(left) != set(outputs):
-            sys.exit(f"cluster_deaths.py: {name}: exit code 0, and outputs are missing")
-        print(json.dumps(row), file=log, flush=True)
-        yield row
+            common.fail(f"{name}: exit code 0, and outputs are missing")
+        log.add(row)
 
 
 def markdown(rows):
-    lines = ["| job | ranks | killed | had ended before | seconds until the job was gone, median | longest |", "|---" * 6 + "|"]
-
     def line(name, ranks, of):
         lived = [row["seconds"] for row in of if row["seconds"] is not None]
-        told = f"{statistics.median(lived):.2f} | {max(lived):.2f}" if lived else "- | -"
-        lines.append(f"| {name} | {ranks} | {len(lived)} | {len(of) - len(lived)} | {told} |")
+        return [name, ranks, len(lived), len(of) - len(lived),
+                *([f"{statistics.median(lived):.2f}", f"{max(lived):.2f}"] if lived else ["-", "-"])]
 
-    for name, ranks in dict.fromkeys((row["job"], row["ranks"]) for row in rows):
-        line(name, ranks, [row for row in rows if (row["job"], row["ranks"]) == (name, ranks)])
-    line("all", "", rows)
-    return "\n".join(lines) + "\n"
+    return common.table(["job", "ranks", "killed", "had ended before", "seconds until the job was gone, median", "longest"],
+                        [*(line(name, ranks, rows.where(job=name, ranks=ranks))
+                           for name, ranks in dict.fromkeys((row["job"], row["ranks"]) for row in rows)), line("all", "", rows)])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--ranks", default="2,4")
-    parser.add_argument("--kills", type=int, default=5)
-    parser.add_argument("--size", type=int, default=20)
-    parser.add_argument("--only")
-    a = parser.parse_args()
-    harness.PROGRAM = str(a.program.resolve())
-    a.out.mkdir(parents=True, exist_ok=True)
-    jobs, rows = Jobs(), []
+    a = common.arguments(__doc__, "program", "out", ranks=[2, 4], kills=5, size=20, only=list)
+    harness.PROGRAM = str(a.program)
+    jobs, log = Jobs(), common.Log(a.out / "rows.jsonl")
     jobs.setUp()
     try:
-        with open(a.out / "rows.jsonl", "w", encoding="ascii") as log:
-            for name, line, outputs in jobs.lines(a.size):
-                if a.only and name not in a.only.split(","):
-                    continue
-                for ranks in map(int, a.ranks.split(",")):
-                    rows += kill_ranks(jobs, name, line, outputs, ranks, a, log)
+        for name, line, outputs in jobs.lines(a.size):
+            for ranks in a.ranks if not a.only or name in a.only else ():
+                kill_ranks(jobs, name, line, outputs, ranks, a, log)
     finally:
         jobs.doCleanups()
-    (a.out / "deaths.md").write_text(markdown(rows), encoding="ascii")
-    (a.out / "manifest.json").write_text(json.dumps(
-        {"command": sys.argv[1:], **build(a.program.parent), "machine": machine(),
-         "mpi": subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]}, indent=1) + "\n",
-        encoding="ascii")
+    common.write(a.out / "deaths.md", markdown(log))
+    common.manifest(a.out / "manifest.json", **common.build(a.program), mpi=common.mpi())
 
 
 if __name__ == "__main__":

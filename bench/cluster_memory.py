@@ -7,19 +7,13 @@ as the program's manifests say it: OUT/results.json, OUT/table.md, OUT/manifest.
 other bytes than one process.
 """
 
-import argparse
 import json
-import os
-import pathlib
 import random
-import shutil
 import struct
-import subprocess
-import sys
-import tempfile
 
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"}
+import common
+
+ENVIRONMENT = common.MPI | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"}
 ROWS, DIMENSIONS, DOCUMENTS, WORDS, QUERIES = 200_000, 64, 50_000, 400_000, 20
 LETOR, FEATURES = 40_000, 131  # documents of the shape of WEB10K's
 
@@ -72,7 +66,7 @@ def jobs(folder, program, draw):
                                                   "--k", "10", *more], WAYS)
     letor(folder / "letor.txt", LETOR, draw)
     letor(folder / "few.txt", 2_000, draw)
-    subprocess.run([program, "fit", "--train", "few.txt", "--model", "model", "--members", "linear", "--quiet"], cwd=folder, check=True)
+    common.call(program, "fit", "--train", "few.txt", "--model", "model", "--members", "linear", "--quiet", cwd=folder)
     yield "reduce", "letor.txt", ["reduce", "--train", "letor.txt", "--rule-size", "3"], PARTS
     yield "rank", "letor.txt", ["rank", "--model", "model", "--test", "letor.txt"], PARTS
 
@@ -80,44 +74,34 @@ def jobs(folder, program, draw):
 def run(folder, program, command, ranks, way):
     """The bytes that the job writes, and its manifest."""
     more = ["--over-ranks", way] if command[0] == "search" else []
-    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
-    subprocess.run([*launch, program, *command, *more, "--threads", "1", "--device", "cpu", "--out", "out.txt", "--manifest", "manifest.json",
-                    "--quiet"], cwd=folder, env=ENVIRONMENT, check=True)
+    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
+    common.call(*launch, program, *command, *more, "--threads", 1, "--device", "cpu", "--out", "out.txt", "--manifest",
+                "manifest.json", "--quiet", cwd=folder, env=ENVIRONMENT)
     return (folder / "out.txt").read_bytes(), json.loads((folder / "manifest.json").read_text())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("program")
-    parser.add_argument("out", type=pathlib.Path)
-    line = parser.parse_args()
-    program = shutil.which(line.program) or line.program
-    rows, manifest = [], None
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for job, measured, command, ways in jobs(folder, program, random.Random(1)):
+    a = common.arguments(__doc__, "program", "out")
+    rows = []
+    with common.scratch() as folder:
+        for job, measured, command, ways in jobs(folder, a.program, random.Random(1)):
             expected = None
             for ranks, way in ways:
-                found, manifest = run(folder, program, command, ranks, way)
+                found, manifest = run(folder, a.program, command, ranks, way)
                 expected = expected or found
                 if found != expected:
-                    sys.exit(f"{job}, {ranks} ranks, {way}: other bytes than one process")
+                    common.fail(f"{job}, {ranks} ranks, {way}: other bytes than one process")
                 peaks = manifest.get("peak_memory_bytes_of_ranks", [manifest["peak_memory_bytes"]])
                 rows.append({"job": job, "ranks": ranks, "shared_out": way, "input_bytes": (folder / measured).stat().st_size,
                              "largest_peak_bytes": max(peaks), "peak_bytes_of_ranks": peaks,
                              "exchanged_bytes": manifest.get("exchanged_bytes", 0), "seconds": manifest["seconds"]["total"]})
                 print(rows[-1], flush=True)
-    line.out.mkdir(parents=True, exist_ok=True)
-    (line.out / "results.json").write_text(json.dumps(rows, indent=1) + "\n")
-    table = ["| job | ranks | shared out | input, MB | largest peak of a rank, MB | exchanged, MB |",
-             "|---|---|---|---|---|---|"]
-    table += [f"| {r['job']} | {r['ranks']} | {r['shared_out']} | {r['input_bytes'] / 1e6:.1f} "
-              f"| {r['largest_peak_bytes'] / 1e6:.1f} | {r['exchanged_bytes'] / 1e6:.2f} |" for r in rows]
-    (line.out / "table.md").write_text("\n".join(table) + "\n")
-    kept = {name: manifest[name] for name in ("version", "commit", "compiler", "build_type", "machine") if
-            name in manifest}
-    kept["commands"] = [f"bench/cluster_memory.py rulerank {line.out}"]
-    (line.out / "manifest.json").write_text(json.dumps(kept, indent=1) + "\n")
+    common.write(a.out / "results.json", json.dumps(rows, indent=1) + "\n")
+    common.write(a.out / "table.md", common.table(
+        ["job", "ranks", "shared out", "input, MB", "largest peak of a rank, MB", "exchanged, MB"],
+        [[r["job"], r["ranks"], r["shared_out"], f"{r['input_bytes'] / 1e6:.1f}", f"{r['largest_peak_bytes'] / 1e6:.1f}",
+          f"{r['exchanged_bytes'] / 1e6:.2f}"] for r in rows]))
+    common.manifest(a.out / "manifest.json", **common.build(a.program))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,13 @@ computed for machines of so many threads and GiB, a rank each, with a network of
 those of one host's memory. These are extrapolations, far beyond the runs; the held-out error is not theirs.
 """
 
-import argparse
 import json
 import math
 import pathlib
 import statistics
 
 from cluster_scaling import best
+import common
 
 SWEEPS = 20000
 GIB = 2.0**30
@@ -56,7 +56,8 @@ def powers(rows):
     """Of each job the power of its work."""
     found = {}
     for job in {row["job"] for row in rows}:
-        one = sorted((row["work"], row["seconds"]) for row in rows if row["job"] == job and row["ranks"] == 1 and row["threads"] == 1)
+        one = sorted((row["work"], row["seconds"]) for row in rows if row["job"] == job and row["ranks"] == 1
+                     and row["threads"] == 1)
         (small, fast), (large, slow) = (one[0], one[-1]) if one else ((1, 1), (1, 1))
         found[job] = max(1.0, math.log(slow / fast) / math.log(large / small)) if large > small else 1.0
     return found
@@ -116,8 +117,9 @@ def label_from(model, rows, documents, hours, a):
     machines = math.ceil(parts / (limit - fixed)) if fixed < limit else None
     machines = max(machines, 1) if machines is not None else None
     start, of_all, of_part = model.memory["reduce"]
-    return {"documents": documents, "hours": hours, "seconds_of_one_machine": round(fixed + parts), "seconds_not_shared_out": round(fixed),
-            "machines": machines, "gib_a_machine": round((start + (of_all + of_part / (machines or 1)) * documents) / GIB, 1)}
+    return {"documents": documents, "hours": hours, "seconds_of_one_machine": round(fixed + parts),
+            "seconds_not_shared_out": round(fixed), "machines": machines,
+            "gib_a_machine": round((start + (of_all + of_part / (machines or 1)) * documents) / GIB, 1)}
 
 
 def search_in(model, job, documents, rate, a, queries):
@@ -129,46 +131,35 @@ def search_in(model, job, documents, rate, a, queries):
     parts = math.ceil(gib / a.machine_memory)
     seconds = shared * (documents * queries) ** model.powers[job] / queries  # of a thread, for a query
     return {"job": job, "documents": documents, "queries_a_second": rate, "gib": round(gib, 1), "parts": parts,
-            "thread_seconds_a_query": float(f"{seconds:.3g}"), "queries_a_second_of_a_machine": float(f"{a.machine_threads / seconds:.3g}"),
+            "thread_seconds_a_query": float(f"{seconds:.3g}"),
+            "queries_a_second_of_a_machine": float(f"{a.machine_threads / seconds:.3g}"),
             "machines": max(parts, math.ceil(rate * seconds / a.machine_threads))}
 
 
-def table_rows(of):
-    return ["| " + " | ".join(str(value) for value in one.values()) + " |" for one in of]
-
-
 def read_best(folder):
-    return best([json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()])
+    return best(common.read_rows(folder / "rows.jsonl"))
 
 
 def markdown(told):
-    lines = ["| job | power of W | a (s) | b (s) | c (s) | d (s) | memory (MiB) | bytes an item | bytes an item of a rank's part |",
-             "|---" * 9 + "|"]
-    for job, of in told["jobs"].items():
-        lines.append(f"| {job} | {of['power']:.2f} | " + " | ".join(f"{of[name]:.3g}" for name in "abcd") +
-                     f" | {of['memory_mib']:.1f} | {of['bytes_an_item']:.3g} | {of['bytes_an_item_of_part']:.3g} |")
+    def errors_of(name, runs):
+        return common.table([name, "size", "threads", "ranks", "seconds", "model", "error (%)"],
+                            [list(map(str, one.values())) for one in runs])
+
+    jobs = common.table(["job", "power of W", *(f"{name} (s)" for name in "abcd"), "memory (MiB)", "bytes an item",
+                         "bytes an item of a rank's part"],
+                        [[job, f"{of['power']:.2f}", *(f"{of[name]:.3g}" for name in "abcd"), f"{of['memory_mib']:.1f}",
+                          f"{of['bytes_an_item']:.3g}", f"{of['bytes_an_item_of_part']:.3g}"] for job, of in told["jobs"].items()])
     bandwidth = f"{told['bandwidth_gb']:.3g}" if told["bandwidth_gb"] else "-"
-    lines += ["", f"Latency {told['latency_us']:.3g} us an exchange, bandwidth {bandwidth} GB/s.", "",
-              f"Fit: {told['fit']}. Held out: {told['held_out']}.", "", "| held out | size | threads | ranks | seconds | model | error (%) |",
-              "|---" * 7 + "|"]
-    lines += table_rows(told["held_out_runs"])
+    parts = [jobs, f"Latency {told['latency_us']:.3g} us an exchange, bandwidth {bandwidth} GB/s.\n",
+             f"Fit: {told['fit']}. Held out: {told['held_out']}.\n", errors_of("held out", told["held_out_runs"])]
     if "beyond" in told:
-        lines += ["", f"Beyond: {told['beyond']}.", "", "| beyond | size | threads | ranks | seconds | model | error (%) |", "|---" * 7 + "|",
-                  *table_rows(told["beyond_runs"])]
-    lines += ["", "```", json.dumps(told["needs"], indent=1), "```"]
-    return "\n".join(lines) + "\n"
+        parts += [f"Beyond: {told['beyond']}.\n", errors_of("beyond", told["beyond_runs"])]
+    return "\n".join([*parts, f"```\n{json.dumps(told['needs'], indent=1)}\n```\n"])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--machine-threads", type=int, default=16)
-    parser.add_argument("--machine-memory", type=float, default=256, help="GiB")
-    parser.add_argument("--latency-us", type=float, default=50)
-    parser.add_argument("--bandwidth-gb", type=float, default=1)
-    parser.add_argument("--beyond", type=pathlib.Path)
-    a = parser.parse_args()
+    a = common.arguments(__doc__, "rows", "out", machine_threads=16, machine_memory={"type": float, "default": 256, "help": "GiB"},
+                         latency_us=50.0, bandwidth_gb=1.0, beyond=pathlib.Path)
     rows = read_best(a.rows)
     most, largest = max(row["ranks"] for row in rows), max(row["size"] for row in rows)
     held = [row for row in rows if row["ranks"] == most and row["size"] == largest]
@@ -198,9 +189,8 @@ def main():
             in_parts = f"{job}-parts" if f"{job}-parts" in whole.jobs else job
             told["needs"][f"{job}_of_a_billion"] = search_in(whole, in_parts, 1_000_000_000, 1, a, queries[in_parts])
             told["needs"][f"{job}_at_10000"] = search_in(whole, job, 1_000_000, 10_000, a, queries[job])
-    a.out.mkdir(parents=True, exist_ok=True)
-    (a.out / "model.json").write_text(json.dumps(told, indent=1) + "\n", encoding="ascii")
-    (a.out / "model.md").write_text(markdown(told), encoding="ascii")
+    common.write(a.out / "model.json", json.dumps(told, indent=1) + "\n")
+    common.write(a.out / "model.md", markdown(told))
 
 
 if __name__ == "__main__":

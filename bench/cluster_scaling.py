@@ -25,30 +25,30 @@ has been told for a query (text, dense, rank) and for an exchange (of reduce mos
 answer that is not one rank's ends it.
 """
 
-import argparse
 import collections
 import hashlib
 import itertools
 import json
+import multiprocessing
 import os
 import pathlib
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import time
 
-from cluster import ENVIRONMENT, draw_texts, draw_vectors
-from tables import build, machine
+import common
+
 
 # `stage`: what is shared out, of the manifest's seconds; None: no stage is. `work`: how much there is, in items that the job names.
 Job = collections.namedtuple("Job", "stage queries work line")
 
-PRESETS = {
-    "short": {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "chosen": 2000, "reduce": 40000,
-              "experiment": 9000, "folds": 4, "mine": 60000, "tune": 600},
-    "long": {"text": 804414, "text-queries": 6000, "dense": 60000, "dense-queries": 24000, "rank": 240000, "chosen": 2101, "reduce": 80000,
-             "experiment": 20000, "folds": 5, "mine": 600000, "tune": 6000}}
+PRESETS = {"short": {"text": 40000, "text-queries": 4000, "dense": 60000, "dense-queries": 4000, "rank": 40000, "chosen": 2000,
+                     "reduce": 40000, "experiment": 9000, "folds": 4, "mine": 60000, "tune": 600},
+           "long": {"text": 804414, "text-queries": 6000, "dense": 60000, "dense-queries": 24000, "rank": 240000, "chosen": 2101,
+                    "reduce": 80000, "experiment": 20000, "folds": 5, "mine": 600000, "tune": 6000}}
 SIZES = {"short": "1,0.5", "long": "1,0.25"}
 PARTS = 4
 
@@ -66,8 +66,31 @@ def physical_cores():
 
 
 def sample(program, folder, name, documents, *more):
-    subprocess.run([program, "sample", "--documents", str(documents), "--features", "131", "--labels", "5", *more, "--out-dir",
-                    str(folder / name), "--quiet"], check=True)
+    common.call(program, "sample", "--documents", documents, "--features", 131, "--labels", 5, *more, "--out-dir", folder / name,
+                "--quiet")
+
+
+def texts_from(piece):
+    """Lines of texts, by Zipf's law: their first number, how many, the seed, the words there are."""
+    first, count, seed, words = piece
+    dice = random.Random(f"{seed} {first}")
+    names, sums = [f"w{word}" for word in range(words)], list(itertools.accumulate(1 / rank for rank in range(1, words + 1)))
+    return "".join(f"{number}\t{' '.join(dice.choices(names, cum_weights=sums, k=110))}\n"
+                   for number in range(first, first + count))
+
+
+def draw_texts(path, count, dice, words=134914):
+    """A piece at a time on each core; the same texts on any number of them."""
+    size, seed = 5000, dice.random()
+    pieces = [(first, min(size, count - first), seed, words) for first in range(0, count, size)]
+    with multiprocessing.Pool(min(len(pieces), len(os.sched_getaffinity(0)))) as pool, open(path, "w", encoding="ascii") as out:
+        out.writelines(pool.imap(texts_from, pieces))
+
+
+def draw_vectors(path, count, dice, dimensions=784):
+    with open(path, "wb") as out:
+        for _ in range(count):
+            out.write(struct.pack("<i", dimensions) + dice.randbytes(dimensions))
 
 
 def draw_transactions(path, count, draw):
@@ -83,8 +106,8 @@ def draw_collection(program, folder, name, count, dice):
         draw_texts(folder / "topics.tsv", count["text-queries"], dice)
     over = ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", str(PARTS)] if name == "text-parts" else []
     cores = str(max(len(os.sched_getaffinity(0)) // (PARTS if over else 1), 1))
-    subprocess.run([*over, program, "search", "text", "--collection", "docs.tsv", "--index", "parts" if over else "index", "--quiet",
-                    "--threads", cores], check=True, cwd=folder, env={**ENVIRONMENT, "OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
+    common.call(*over, program, "search", "text", "--collection", "docs.tsv", "--index", "parts" if over else "index", "--quiet",
+                "--threads", cores, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
 
 
 def draw(program, folder, size, scale, preset, only):
@@ -92,7 +115,8 @@ def draw(program, folder, size, scale, preset, only):
     dice = random.Random(f"{size} {scale}")
     full = PRESETS[preset]
     grows = [name for name in full if name not in ("chosen", "folds") and not name.endswith("queries")]
-    count = {name: full[name] if name == "folds" else max(int(full[name] * scale * (size if name in grows else 1)), 20) for name in full}
+    count = {name: full[name] if name == "folds" else max(int(full[name] * scale * (size if name in grows else 1)), 20)
+             for name in full}
     done = folder / "done"
     already = done.read_text().split() if done.exists() else []
     for name in only:
@@ -121,32 +145,24 @@ def draw(program, folder, size, scale, preset, only):
 
 def jobs(folder, count, only):
     """The jobs by name."""
-    made = {}
-    for name, index in (("text", "index"), ("text-parts", "parts")):
-        if name in only:
-            made[name] = Job("search", count["text-queries"], count["text"] * count["text-queries"],
-                             ["search", "text", "--index", index, "--queries", "topics.tsv", "--k", "100", "--out", "out"])
-    if "dense" in only:
-        made["dense"] = Job("search", count["dense-queries"], count["dense"] * count["dense-queries"],
-                            ["search", "dense", "--collection", "base.bvecs", "--queries", "asked.bvecs", "--k", "100", "--out", "out"])
+    of_rank = []
     if "rank" in only:
-        with open(folder / "rank/Fold1/train.txt", encoding="ascii") as lines:
-            queries = [line.split(" ", 2)[1] for line in lines]
-        made["rank"] = Job("rank", len(set(queries)), len(queries), ["rank", "--train", "chosen.txt", "--test", "rank/Fold1/train.txt",
-                                                                      "--rule-size", "4", "--out", "out"])
-    if "reduce" in only:
-        made["reduce"] = Job("reduce", 0, count["reduce"], ["reduce", "--train", "reduce/Fold1/train.txt", "--rule-size", "3",
-                                                                       "--partitions", "1", "--max-documents", "1000", "--out", "out"])
-    if "experiment" in only:
-        made["experiment"] = Job(None, 0, count["experiment"], ["experiment", "--folds", "experiment", "--reduce-size", "3", "--rank-size",
-                                                                "4", "--random-draws", "2", "--permutations", "999", "--out-dir", "out"])
-    if "mine" in only:
-        made["mine"] = Job("mine", 0, count["mine"], ["mine", "--transactions", "baskets.txt", "--kind", "closed", "--min-support",
-                                              "0.02%", "--out", "out"])
-    if "tune" in only:
-        made["tune"] = Job("tune", 0, count["tune"], ["tune", "--train", "tune/Fold1/train.txt", "--vali", "tune/Fold1/vali.txt", "--budget",
-                                              "64", "--out", "out"])
-    return made
+        with open(folder / "rank/Fold1/train.txt", encoding="ascii") as documents:
+            of_rank = [line.split(" ", 2)[1] for line in documents]
+    search = ("search", count["text-queries"], count["text"] * count["text-queries"])
+    lines = {"text": (*search, "search text --index index --queries topics.tsv --k 100"),
+             "text-parts": (*search, "search text --index parts --queries topics.tsv --k 100"),
+             "dense": ("search", count["dense-queries"], count["dense"] * count["dense-queries"],
+                       "search dense --collection base.bvecs --queries asked.bvecs --k 100"),
+             "rank": ("rank", len(set(of_rank)), len(of_rank), "rank --train chosen.txt --test rank/Fold1/train.txt --rule-size 4"),
+             "reduce": ("reduce", 0, count["reduce"],
+                        "reduce --train reduce/Fold1/train.txt --rule-size 3 --partitions 1 --max-documents 1000"),
+             "experiment": (None, 0, count["experiment"], "experiment --folds experiment --reduce-size 3 --rank-size 4 "
+                            "--random-draws 2 --permutations 999"),
+             "mine": ("mine", 0, count["mine"], "mine --transactions baskets.txt --kind closed --min-support 0.02%"),
+             "tune": ("tune", 0, count["tune"], "tune --train tune/Fold1/train.txt --vali tune/Fold1/vali.txt --budget 64")}
+    return {name: Job(stage, queries, work, [*line.split(), "--out-dir" if name == "experiment" else "--out", "out"])
+            for name, (stage, queries, work, line) in lines.items() if name in only}
 
 
 def digest(path):
@@ -169,21 +185,17 @@ def binding(threads, ranks):
     return ["mpirun", "--map-by", f"slot:PE={threads}", "--bind-to", "core", "-n", str(ranks)]
 
 
-def timed(command, folder, threads, what):
-    begin = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, env={**ENVIRONMENT, "OMP_NUM_THREADS": str(threads)}, stdin=subprocess.DEVNULL,
-                          capture_output=True, check=False)
-    seconds = time.perf_counter() - begin
-    if done.returncode != 0:
-        sys.exit(f"cluster_scaling.py: {what}: {done.stderr.decode()}")
-    return seconds
+def timed(command, folder, threads):
+    """Seconds of a command over MPI."""
+    return common.timed(lambda: common.call(*command, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": str(threads)},
+                                            stdin=subprocess.DEVNULL))[0]
 
 
 def run(program, folder, job, ranks, threads):
     out = folder / "out"
     remove(out)
-    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet", "--manifest",
-                     "manifest.json"], folder, threads, f"{ranks} ranks: {' '.join(job.line)}")
+    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet",
+                     "--manifest", "manifest.json"], folder, threads)
     manifest = json.loads((folder / "manifest.json").read_text())
     return {"seconds": round(seconds, 4), "shared_seconds": manifest["seconds"].get(job.stage) if job.stage else None,
             "stages": {name: round(value, 5) for name, value in manifest["seconds"].items()},
@@ -198,15 +210,15 @@ def run_copies(program, folder, job, copies):
         remove(folder / f"out.{copy}")
     alone = 'r=$OMPI_COMM_WORLD_RANK; export OMPI_COMM_WORLD_SIZE=1; exec "$0" "$@" "out.$r" --manifest "manifest.$r"'
     if job.line[-1] != "out":
-        sys.exit(f"cluster_scaling.py: {' '.join(job.line)}: the output is not last")
-    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads", "1", "--quiet",
-                     job.line[-2]], folder, 1, f"{copies} copies: {' '.join(job.line)}")
+        common.fail(f"{' '.join(job.line)}: the output is not last")
+    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads",
+                     "1", "--quiet", job.line[-2]], folder, 1)
     manifests = [json.loads((folder / f"manifest.{copy}").read_text()) for copy in range(copies)]
     if {"ranks"} & set().union(*manifests):
-        sys.exit("cluster_scaling.py: copies ran as ranks")
+        common.fail("copies ran as ranks")
     digests = {digest(folder / f"out.{copy}") for copy in range(copies)}
     if len(digests) != 1:
-        sys.exit(f"cluster_scaling.py: {' '.join(job.line)}: copies wrote different bytes")
+        common.fail(f"{' '.join(job.line)}: copies wrote different bytes")
     shared = max(one["seconds"][job.stage] for one in manifests) if job.stage else None
     return {"seconds": round(seconds, 4), "shared_seconds": shared, "sha256": digests.pop()}
 
@@ -220,8 +232,7 @@ def best(rows):
     for (job, size, threads, ranks), of in groups.items():
         shared = [row["shared_seconds"] for row in of if row["shared_seconds"] is not None]
         told.append({**of[0], "job": job, "size": size, "threads": threads, "ranks": ranks, "runs": len(of),
-                     "seconds": min(row["seconds"] for row in of),
-                     "shared_seconds": min(shared) if shared else None,
+                     "seconds": min(row["seconds"] for row in of), "shared_seconds": min(shared) if shared else None,
                      "other_seconds": min(row["stages"]["total"] - row["shared_seconds"] for row in of) if shared else None,
                      "peak_memory_bytes": max(row["peak_memory_bytes"] for row in of)})
     return told
@@ -234,20 +245,19 @@ def efficiency(one, row, what):
 
 
 def markdown(rows):
-    told = best(rows)
-    lines = ["| job | size | threads a rank | ranks | runs | least seconds | efficiency | least shared-out seconds | efficiency "
-             "| least other seconds | bytes a query | bytes an exchange | MiB a rank |", "|---" * 13 + "|"]
+    told, lines = best(rows), []
     for row in told:
         one = next((other for other in told if other["ranks"] == 1 and
                     all(other[key] == row[key] for key in ("job", "size", "threads"))), None)
-        shared = "-" if row["shared_seconds"] is None else f"{row['shared_seconds']:.3f}"
-        other = "-" if row["other_seconds"] is None else f"{row['other_seconds']:.3f}"
+        shared, other = ("-" if row[of] is None else f"{row[of]:.3f}" for of in ("shared_seconds", "other_seconds"))
         query = f"{row['exchanged_bytes'] / row['queries']:.0f}" if row["queries"] else "-"
         exchange = f"{row['exchanged_bytes'] / row['exchanges']:.0f}" if row["exchanges"] else "-"
-        lines.append(f"| {row['job']} | {row['size']:g} | {row['threads']} | {row['ranks']} | {row['runs']} | {row['seconds']:.3f} "
-                     f"| {efficiency(one, row, 'seconds')} | {shared} | {efficiency(one, row, 'shared_seconds')} | {other} | {query} "
-                     f"| {exchange} | {row['peak_memory_bytes'] / 2**20:.1f} |")
-    return "\n".join(lines) + "\n"
+        lines.append([row["job"], f"{row['size']:g}", row["threads"], row["ranks"], row["runs"], f"{row['seconds']:.3f}",
+                      efficiency(one, row, "seconds"), shared, efficiency(one, row, "shared_seconds"), other, query, exchange,
+                      f"{row['peak_memory_bytes'] / 2**20:.1f}"])
+    return common.table(["job", "size", "threads a rank", "ranks", "runs", "least seconds", "efficiency",
+                         "least shared-out seconds", "efficiency", "least other seconds", "bytes a query", "bytes an exchange",
+                         "MiB a rank"], lines)
 
 
 def markdown_of_copies(rows, copies):
@@ -256,17 +266,13 @@ def markdown_of_copies(rows, copies):
     groups = collections.defaultdict(list)
     for row in copies:
         groups[row["job"], row["size"], row["copies"]].append(row)
-    lines = ["| job | size | copies at once | runs | least seconds | one process, least seconds | ratio |", "|---" * 7 + "|"]
+    lines = []
     for (job, size, number), of in groups.items():
         one = next((row for row in told if (row["job"], row["size"]) == (job, size)), None)
         seconds = min(row["seconds"] for row in of)
         alone = ["-", "-"] if one is None else [f"{one['seconds']:.3f}", f"{one['seconds'] / seconds:.3f}"]
-        lines.append(f"| {job} | {size:g} | {number} | {len(of)} | {seconds:.3f} | {' | '.join(alone)} |")
-    return "\n".join(lines) + "\n"
-
-
-def read_rows(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        lines.append([job, f"{size:g}", number, len(of), f"{seconds:.3f}", *alone])
+    return common.table(["job", "size", "copies at once", "runs", "least seconds", "one process, least seconds", "ratio"], lines)
 
 
 class Log:
@@ -275,7 +281,7 @@ class Log:
     def __init__(self, out, seconds):
         self.begin, self.seconds, self.left = time.monotonic(), seconds, 0
         self.paths = {"ranks": out / "rows.jsonl", "copies": out / "copies.jsonl"}
-        self.rows = {kind: read_rows(path) for kind, path in self.paths.items()}
+        self.rows = {kind: common.read_rows(path) for kind, path in self.paths.items()}
         self.there = {(kind, *self.key(kind, row)) for kind, rows in self.rows.items() for row in rows}
         self.expected = {(row["job"], row["size"]): row["sha256"] for rows in self.rows.values() for row in rows}
 
@@ -292,7 +298,7 @@ class Log:
             return
         row |= make()
         if self.expected.setdefault((row["job"], row["size"]), row["sha256"]) != row["sha256"]:
-            sys.exit(f"cluster_scaling.py: {row['job']}: {row[kind]} {kind} wrote other bytes than an earlier run")
+            common.fail(f"{row['job']}: {row[kind]} {kind} wrote other bytes than an earlier run")
         self.rows[kind].append(row)
         with open(self.paths[kind], "a", encoding="ascii") as out:
             print(json.dumps(row), file=out)
@@ -311,26 +317,17 @@ def measure(log, program, plans, threads_ranks, rounds, copies, copies_size):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--preset", choices=PRESETS, default="short")
-    parser.add_argument("--ranks", default="1,2,4")
-    parser.add_argument("--threads", default="1,4")
-    parser.add_argument("--sizes", help="default: " + "; ".join(f"{name}: {sizes}" for name, sizes in SIZES.items()))
-    parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--only", default="text,text-parts,dense,rank,reduce,experiment")
-    parser.add_argument("--copies-size", type=float, help="one of the sizes; default: the smallest")
-    parser.add_argument("--no-copies", action="store_true")
-    parser.add_argument("--inputs", type=pathlib.Path, help="default: OUT_FOLDER/inputs; kept for a second call")
+    parser = common.parser(
+        __doc__, "program", "out", preset={"choices": PRESETS, "default": "short"}, ranks=[1, 2, 4], threads=[1, 4],
+        sizes={"help": "default: " + "; ".join(f"{name}: {sizes}" for name, sizes in SIZES.items())}, scale=1.0, rounds=3,
+        seconds=float("inf"), only=["text", "text-parts", "dense", "rank", "reduce", "experiment"],
+        copies_size={"type": float, "help": "one of the sizes; default: the smallest"}, no_copies=False,
+        inputs={"type": common.path_of, "help": "default: OUT_FOLDER/inputs; kept for a second call"})
     a = parser.parse_args()
     sizes = list(map(float, (a.sizes or SIZES[a.preset]).split(",")))
     copies_size = a.copies_size or min(sizes)
     if copies_size not in sizes:
         parser.error(f"--copies-size: found {copies_size:g}, expected one of --sizes")
-    program, only = str(a.program.resolve()), a.only.split(",")
     a.out.mkdir(parents=True, exist_ok=True)
     inputs = a.inputs or a.out / "inputs"
     cores = physical_cores()
@@ -338,18 +335,14 @@ def main():
     for size in sizes:
         folder = inputs / f"{size:g}"
         folder.mkdir(parents=True, exist_ok=True)
-        plans[size] = folder, jobs(folder, draw(program, folder, size, a.scale, a.preset, only), only)
+        plans[size] = folder, jobs(folder, draw(a.program, folder, size, a.scale, a.preset, a.only), a.only)
     drawn = time.monotonic() - log.begin
-    of_ranks = list(map(int, a.ranks.split(",")))
-    threads_ranks = {threads: [ranks for ranks in of_ranks if threads * ranks <= cores] for threads in map(int, a.threads.split(","))}
-    measure(log, program, plans, threads_ranks, a.rounds, 0 if a.no_copies else min(max(of_ranks), cores), copies_size)
+    threads_ranks = {threads: [ranks for ranks in a.ranks if threads * ranks <= cores] for threads in a.threads}
+    measure(log, a.program, plans, threads_ranks, a.rounds, 0 if a.no_copies else min(max(a.ranks), cores), copies_size)
     rows, copies = log.rows["ranks"], log.rows["copies"]
-    (a.out / "scaling.md").write_text(markdown(rows) + ("\n" + markdown_of_copies(rows, copies) if copies else ""), encoding="ascii")
-    (a.out / "manifest.json").write_text(json.dumps(
-        {"command": sys.argv[1:], **build(a.program.parent), "machine": machine(), "cores": cores, "scale": a.scale, "preset": a.preset,
-         "full": PRESETS[a.preset], "seconds_of_drawing": round(drawn, 1),
-         "mpi": subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0],
-         "runs_left": log.left}, indent=1) + "\n", encoding="ascii")
+    common.write(a.out / "scaling.md", markdown(rows) + ("\n" + markdown_of_copies(rows, copies) if copies else ""))
+    common.manifest(a.out / "manifest.json", **common.build(a.program), cores=cores, scale=a.scale, preset=a.preset,
+                    full=PRESETS[a.preset], seconds_of_drawing=round(drawn, 1), mpi=common.mpi(), runs_left=log.left)
     if log.left:
         print(f"cluster_scaling.py: {log.left} runs left; the same line does them", file=sys.stderr)
 

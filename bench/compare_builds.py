@@ -11,16 +11,15 @@ data sets (default: $RULERANK_TEST_DATA). --out keeps every measurement as JSON 
 
 Single calls below 20 microseconds, and measurements that only one build reports, are left out and listed."""
 
-import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
 import queue
 import statistics
-import subprocess
-import sys
 import tempfile
+
+import common
 
 GOOGLE = ["--benchmark_format=json", "--benchmark_min_time=0.05"]
 # Benchmark: its arguments. {data} is the folder of the real sets, {queries} a file with some words of its English dictionary.
@@ -81,11 +80,8 @@ def measured(folder, name, files, processor):
 
 
 def output_of(program, words, processor):
-    done = subprocess.run([program, *words], capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
-                          preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
-    if done.returncode != 0:
-        sys.exit(f"{program} {' '.join(words)}: exit status {done.returncode}\n{done.stderr}")
-    return done.stdout
+    return common.output(program, *words, env=os.environ | {"OMP_NUM_THREADS": "1"},
+                         preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
 
 
 def rounds_of(name, folders, files, rounds, processors):
@@ -107,22 +103,15 @@ def comparable(name, sides, rounds):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("before", metavar="BEFORE")
-    options.add_argument("after", metavar="AFTER")
-    options.add_argument("--data", default=os.environ.get("RULERANK_TEST_DATA"))
-    options.add_argument("--rounds", type=int, default=10)
-    options.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS), metavar="NAME",
-                         help=", ".join(COMMANDS))
-    options.add_argument("--jobs", type=int, default=1)
-    options.add_argument("--out")
-    how = options.parse_args()
+    how = common.arguments(__doc__, "before", "after", data={"default": os.environ.get("RULERANK_TEST_DATA")}, rounds=10,
+                           only={"nargs": "+", "choices": COMMANDS, "default": list(COMMANDS), "metavar": "NAME",
+                                 "help": ", ".join(COMMANDS)}, jobs=1, out=pathlib.Path)
     if not how.data:
-        sys.exit("compare_builds.py: error: no data sets; expected --data FOLDER or $RULERANK_TEST_DATA")
+        common.fail("no data sets; expected --data FOLDER or $RULERANK_TEST_DATA")
     processors = queue.Queue()
     usable = sorted(os.sched_getaffinity(0))
     if how.jobs > len(usable):
-        sys.exit(f"compare_builds.py: error: found --jobs {how.jobs}, expected at most {len(usable)}, the processors here")
+        common.fail(f"found --jobs {how.jobs}, expected at most {len(usable)}, the processors here")
     for job in range(how.jobs):  # far from each other: neighbours may share a core
         processors.put(usable[job * len(usable) // how.jobs])
     with tempfile.NamedTemporaryFile() as queries, concurrent.futures.ThreadPoolExecutor(how.jobs) as pool:
@@ -139,11 +128,8 @@ def main():
             rows.append({"benchmark": name, "measurement": what, "before": before, "after": after,
                          "ratio": statistics.median(after) / statistics.median(before), "fastest": min(after) / min(before)})
     if how.out:
-        with open(how.out, "w") as file:
-            for row in rows:
-                file.write(json.dumps({**row, "before": [float(f"{x:.4g}") for x in row["before"]],
-                                       "after": [float(f"{x:.4g}") for x in row["after"]], "ratio": round(row["ratio"], 4),
-                                       "fastest": round(row["fastest"], 4)}) + "\n")
+        common.write_rows(how.out, ({**row, "ratio": round(row["ratio"], 4), "fastest": round(row["fastest"], 4), **{
+            side: [float(f"{x:.4g}") for x in row[side]] for side in ("before", "after")}} for row in rows))
     print(f"{'benchmark and measurement':70} {'before s':>10} {'after s':>10} {'ratio':>6} {'fastest':>7}")
     for row in sorted(rows, key=lambda row: -row["ratio"]):
         print(f"{row['benchmark'] + ' ' + row['measurement']:70} {statistics.median(row['before']):10.4g} "

@@ -11,19 +11,17 @@ validation parts; these are, of the other folds, the queries of the test parts. 
 that it loses on: by their relevant documents, and by the share of values that are missing. Needs numpy.
 """
 
-import argparse
 import collections
+import itertools
 import json
 import math
 import pathlib
 
+import common
 import needs
+from validation_parts import bare, signed, student
 
-needs.packages("numpy")
-
-import numpy
-
-from validation_parts import bare, markdown, signed, student
+numpy, = needs.packages("numpy")
 
 TREES = ("lightgbm", "ilmart", "xgboost")
 PEERS = (*TREES, "ranksvm", "ranksvm-zscore", "linear")
@@ -70,8 +68,7 @@ class Curves:
 
     def best_on_any_sample(self, systems, budget, measure=0):
         """The key with the highest mean."""
-        keys = [(way, budget, system, settings) for way in WAYS for system in systems
-                for settings in ("defaults", "cross-fitted")]
+        keys = [(way, budget, system, settings) for way in WAYS for system in systems for settings in ("defaults", "cross-fitted")]
         return max((key for key in keys if key in self.values), key=lambda key: self.values[key][:, measure].mean())
 
     def best_with_all_labels(self, system):
@@ -115,7 +112,7 @@ def all_labels(sets):
         rows += [row for _, row in sorted(of_set)]
     head = [f"{name}: recommended {of.told(('all', 1, 'recommended', 'defaults'))}; chosen for the set: "
             f"{of.chosen_system()} {of.told(('all', 1, of.chosen_system(), 'validated'))}" for name, of in sets.items()]
-    return "\n".join(f"- {line}" for line in head) + "\n\n" + markdown(
+    return "\n".join(f"- {line}" for line in head) + "\n\n" + common.table(
         ["set", "peer, the better of its settings", "recommended less it", "chosen for the set less it"], rows)
 
 
@@ -126,24 +123,27 @@ def own_kinds(sets):
         for system in OURS:
             keys = [("all", 1, system, settings) for settings in ("defaults", "validated")]
             rows.append([name, system] + [cell for key in keys for cell in (of.told(key), of.difference(key, ours))])
-    return markdown(["set", "kind", "as it is", "less recommended", "tuned on the validation part",
-                     "less recommended"], rows)
+    return common.table(["set", "kind", "as it is", "less recommended", "tuned on the validation part", "less recommended"], rows)
+
+
+def with_few(sets):
+    """The budget, its name, the set, its curves and the key of what is recommended, of each number of labels and set."""
+    for budget in FEW:
+        for name, of in sets.items():
+            yield budget, f"{budget:.0%}", name, of, ("chosen", budget, "recommended", "defaults")
 
 
 def few_labels(sets):
     rows = []
-    for budget in FEW:
-        for name, of in sets.items():
-            ours = "chosen", budget, "recommended", "defaults"
-            peer, trees = of.best_on_any_sample(PEERS, budget), of.best_on_any_sample(TREES, budget)
-            itself = "random", budget, "recommended", "defaults"
-            boosted = "all", 1, "lightgbm", "validated"
-            rows.append([f"{budget:.0%}", name, of.told(ours), f"{name_of(peer)} {of.told(peer)}",
-                         of.difference(ours, peer), f"{name_of(trees)} {of.told(trees)}", of.difference(ours, trees),
-                         of.difference(ours, itself), of.difference(ours, boosted)])
-    return markdown(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it",
-                     "the best boosted trees on any sample", "less them", "less itself on random documents",
-                     "less LightGBM with all labels"], rows)
+    for budget, labels, name, of, ours in with_few(sets):
+        peer, trees = of.best_on_any_sample(PEERS, budget), of.best_on_any_sample(TREES, budget)
+        rows.append([labels, name, of.told(ours), f"{name_of(peer)} {of.told(peer)}", of.difference(ours, peer),
+                     f"{name_of(trees)} {of.told(trees)}", of.difference(ours, trees),
+                     of.difference(ours, ("random", budget, "recommended", "defaults")),
+                     of.difference(ours, ("all", 1, "lightgbm", "validated"))])
+    return common.table(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it",
+                         "the best boosted trees on any sample", "less them", "less itself on random documents",
+                         "less LightGBM with all labels"], rows)
 
 
 def p_value(t, freedom):
@@ -165,42 +165,36 @@ def holm(values):
 
 def few_labels_corrected(sets):
     """The differences of `few_labels`: p of each, and corrected for all cells of its column and measure."""
-    cells = [(budget, name) for budget in FEW for name in sets]
-    columns = []
-    for other in (lambda of, budget: of.best_on_any_sample(PEERS, budget), lambda of, budget: of.best_on_any_sample(TREES, budget),
-                  lambda of, budget: ("random", budget, "recommended", "defaults")):
-        for measure in range(len(MEASURES)):
-            found = []
-            for budget, name in cells:
-                of = sets[name]
-                differences = of.by_query(("chosen", budget, "recommended", "defaults"), other(of, budget), measure)
-                mean, error = mean_with_error(differences)
-                found.append((mean, p_value(mean / error, len(differences) - 1)))
-            corrected = holm([p for _, p in found])
-            columns.append([f"{'-' if mean < 0 else '+'} {p:.2g}, {all_cells:.2g}" for (mean, p), all_cells in zip(found, corrected)])
-    rows = [[f"{budget:.0%}", name, *(column[i] for column in columns)] for i, (budget, name) in enumerate(cells)]
-    return markdown(["labels", "set", *(f"{what}, {measure}" for what in ("the best peer", "the best boosted trees", "itself on random documents")
-                                        for measure in MEASURES)], rows)
+    others = {"the best peer": lambda of, budget: of.best_on_any_sample(PEERS, budget),
+              "the best boosted trees": lambda of, budget: of.best_on_any_sample(TREES, budget),
+              "itself on random documents": lambda of, budget: ("random", budget, "recommended", "defaults")}
+    head, columns = ["labels", "set"], [[labels for _, labels, *_ in with_few(sets)], [name for _, _, name, *_ in with_few(sets)]]
+    for (what, other), (measure, called) in itertools.product(others.items(), enumerate(MEASURES)):
+        found = []
+        for budget, _, _, of, ours in with_few(sets):
+            differences = of.by_query(ours, other(of, budget), measure)
+            mean, error = mean_with_error(differences)
+            found.append((mean, p_value(mean / error, len(differences) - 1)))
+        head.append(f"{what}, {called}")
+        columns.append([f"{'-' if mean < 0 else '+'} {p:.2g}, {all_cells:.2g}"
+                        for (mean, p), all_cells in zip(found, holm([p for _, p in found]))])
+    return common.table(head, list(zip(*columns)))
 
 
 def few_labels_by_ndcg(sets):
     """Another peer may be the best by NDCG@10 than by MAP."""
     rows = []
-    for budget in FEW:
-        for name, of in sets.items():
-            ours, peer = ("chosen", budget, "recommended", "defaults"), of.best_on_any_sample(PEERS, budget, 1)
-            rows.append([f"{budget:.0%}", name, bare(float(of.values[ours][:, 1].mean())),
-                         f"{name_of(peer)} {bare(float(of.values[peer][:, 1].mean()))}", signed(*of.less(ours, peer, 1))])
-    return markdown(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it"], rows)
+    for budget, labels, name, of, ours in with_few(sets):
+        peer = of.best_on_any_sample(PEERS, budget, 1)
+        rows.append([labels, name, bare(float(of.values[ours][:, 1].mean())),
+                     f"{name_of(peer)} {bare(float(of.values[peer][:, 1].mean()))}", signed(*of.less(ours, peer, 1))])
+    return common.table(["labels", "set", "recommended, chosen", "the best peer on any sample", "less it"], rows)
 
 
 def own_kinds_of_few(sets):
-    rows = []
-    for budget in FEW:
-        for name, of in sets.items():
-            ours = "chosen", budget, "recommended", "defaults"
-            rows.append([f"{budget:.0%}", name] + [of.difference(("chosen", budget, system, "defaults"), ours) for system in OURS])
-    return markdown(["labels", "set", *OURS], rows)
+    return common.table(["labels", "set", *OURS], [
+        [labels, name, *(of.difference(("chosen", budget, system, "defaults"), ours) for system in OURS)]
+        for budget, labels, name, of, ours in with_few(sets)])
 
 
 def of_queries(letor, of):
@@ -238,23 +232,20 @@ def kinds_of_queries(sets, letor):
             for system in ("lightgbm", "linear"):
                 cells.append(signed(*mean_with_interval((ours - of.values["all", 1, system, "validated"])[at, 0])))
             rows.append([name, kind, str(int(at.sum())), bare(float(ours[at, 0].mean())), *cells])
-    return markdown(["set", "queries with", "queries", "MAP of recommended", "less lightgbm", "less linear, tuned"], rows)
+    return common.table(["set", "queries with", "queries", "MAP of recommended", "less lightgbm", "less linear, tuned"], rows)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--sets", default="OHSUMED,MQ2008")
-    parser.add_argument("--letor", type=pathlib.Path)
-    arguments = parser.parse_args()
-    sets = {name: Curves(arguments.folder / name) for name in arguments.sets.split(",")}
+    arguments = common.arguments(__doc__, "folder", sets=["OHSUMED", "MQ2008"], letor=pathlib.Path)
+    sets = {name: Curves(arguments.folder / name) for name in arguments.sets}
     sets = dict(sorted(sets.items(), key=lambda item: min(
         item[1].less(("all", 1, "recommended", "defaults"), item[1].best_with_all_labels(peer), 0)[0] for peer in PEERS)))
     print(f"Test parts, {' / '.join(MEASURES)}; differences ± half an interval of .95 over the queries.\n")
     print("## All labels\n\n" + all_labels(sets))
     print("## All labels, our other kinds\n\n" + own_kinds(sets))
     print("## Few labels\n\n" + few_labels(sets))
-    print(f"## Few labels, the same: its sign, its p, and its p after Holm for {len(FEW) * len(sets)} cells\n\n" + few_labels_corrected(sets))
+    print(f"## Few labels, the same: its sign, its p, and its p after Holm for {len(FEW) * len(sets)} cells\n\n"
+          + few_labels_corrected(sets))
     print("## Few labels, the best peer by NDCG@10\n\n" + few_labels_by_ndcg(sets))
     print("## Few labels, our other kinds as they are, chosen, less recommended\n\n" + own_kinds_of_few(sets), end="")
     if arguments.letor:

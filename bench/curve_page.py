@@ -69,8 +69,9 @@ def all_labels(goals, curves, networks, link):
 
 
 def few_labels(goals, curves, _, link):
-    lines = [row("labels", "set", "recommended, chosen, MAP / NDCG@10", "the best other", "recommended less it", "less the best boosted trees",
-                 "less itself on random documents", "less LightGBM with all labels", "from"), "|---" * 9 + "|"]
+    lines = [row("labels", "set", "recommended, chosen, MAP / NDCG@10", "the best other", "recommended less it",
+                 "less the best boosted trees", "less itself on random documents", "less LightGBM with all labels", "from"),
+             "|---" * 9 + "|"]
     rows = table_of(goals, "Few labels")
     for budget in dict.fromkeys(of[0] for of in rows):
         of_budget = sorted((of for of in rows if of[0] == budget), key=lambda of: first_value(of[4]))
@@ -92,8 +93,8 @@ def written_anew(page, curves, networks):
 
     for name, make in TABLES.items():
         table = "\n".join(make(goals, curves, networks, link))
-        text, count = re.subn(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end of table -->)", lambda found, of=table: found[1] + of + found[2],
-                              text, flags=re.S)
+        text, count = re.subn(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end of table -->)", lambda found, of=table: found[1] + of
+                              + found[2], text, flags=re.S)
         if count != 1:
             sys.exit(f"{page}: found {count} places for the table {name}, expected 1")
     return text

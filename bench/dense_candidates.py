@@ -15,18 +15,14 @@ with the similarity of the vectors as a feature (pipeline-text.md): its tables o
 Writes Markdown and manifest.json.
 """
 
-import argparse
 import json
-import pathlib
-import subprocess
-import tempfile
 
-WEIGHTS = {"ltc.ltc": ["--weighting", "ltc.ltc"], "ntc.ntc": ["--weighting", "ntc.ntc"],
-           "lnc.ltc": ["--weighting", "lnc.ltc"], "lnc.lnc": ["--weighting", "lnc.lnc"],
-           "bm25": ["--weights", "bm25"]}
+import common
+
+WEIGHTS = {"ltc.ltc": ["--weighting", "ltc.ltc"], "ntc.ntc": ["--weighting", "ntc.ntc"], "lnc.ltc": ["--weighting", "lnc.ltc"],
+           "lnc.lnc": ["--weighting", "lnc.lnc"], "bm25": ["--weights", "bm25"]}
 DIMENSIONS = (32, 64, 128, 256, 400)
-FUSIONS = {"rrf": ["--method", "rrf"], "combsum": ["--method", "combsum"],
-           "combmnz": ["--method", "combmnz"]}
+FUSIONS = {"rrf": ["--method", "rrf"], "combsum": ["--method", "combsum"], "combmnz": ["--method", "combmnz"]}
 MEASURES = "recall@100,recall@1000,MAP,NDCG@10"
 DEPTH = 1000
 KEPT = ("version", "commit", "compiler", "build_type", "machine", "threads", "seed", "inputs")
@@ -40,29 +36,22 @@ class Bench:
 
     def run(self, *words, kept=True):
         """A line of the program in the folder; those of the comparison are for the manifest."""
-        words = [str(word) for word in words]
         if kept:
-            self.lines.append("rulerank " + " ".join(words))
-        return subprocess.run([self.program, *words, "--quiet"], cwd=self.folder, check=True,
-                              capture_output=True, text=True).stdout
+            self.lines.append("rulerank " + " ".join(map(str, words)))
+        return common.output(self.program, *words, "--quiet", cwd=self.folder)
 
     def judge(self, parity=None):
         """The judgments with grade 5 as 0: of all topics, or those of odd or even positions."""
         name = {None: "cran.qrels", 1: "odd.qrels", 0: "even.qrels"}[parity]
-        grades = [line.split() for line in
-                  (self.folder / "QRelsCorrectedforTRECeval").read_text().splitlines()]
-        (self.folder / name).write_text("".join(
-            f"{q} {i} {d} {0 if grade == '5' else grade}\n" for q, i, d, grade in grades
-            if parity is None or int(q) % 2 == parity))
+        common.write(self.folder / name, common.cranfield_qrels(self.folder, lambda topic: parity in (None, topic % 2)))
         return name
 
     def vectors(self, run, *options, kept=True):
         self.run("vectors", "--collection", "cran.all.1400", "--out", "docs.npy", "--ids-out", "docs.ids",
                  "--topics", "cran.qry", "--topics-out", "topics.npy", "--topic-ids-out", "topics.ids",
                  "--number-by-position", *options, "--manifest", "manifest.json", kept=kept)
-        self.run("search", "dense", "--collection", "docs.npy", "--queries", "topics.npy", "--metric",
-                 "cosine", "--k", DEPTH, "--ids", "docs.ids", "--query-ids", "topics.ids", "--run", run,
-                 "--out", "/dev/null", kept=kept)
+        self.run("search", "dense", "--collection", "docs.npy", "--queries", "topics.npy", "--metric", "cosine", "--k", DEPTH,
+                 "--ids", "docs.ids", "--query-ids", "topics.ids", "--run", run, "--out", "/dev/null", kept=kept)
 
     def evaluate(self, qrels, runs, *more, kept=True):
         return self.run("evaluate", "--qrels", qrels, "--run", *runs, "--profile", "trec", "--complete",
@@ -84,8 +73,7 @@ def comparison(bench, qrels):
     """Against text, then against the vectors alone."""
     runs = ["text.run", "vectors.run", *(f"{name}.run" for name in FUSIONS)]
     text = bench.evaluate(qrels, runs, "--compare", "paired-t,fisher", "--format", "markdown")
-    vectors = bench.evaluate(qrels, runs, "--compare", "paired-t,fisher", "--reference", "vectors",
-                             "--format", "markdown")
+    vectors = bench.evaluate(qrels, runs, "--compare", "paired-t,fisher", "--reference", "vectors", "--format", "markdown")
     return text + "\n" + vectors[vectors.index("against vectors"):]
 
 
@@ -94,31 +82,24 @@ def pipelines(bench, out):
         bench.run("pipeline", "--collection", "cran.all.1400", "--topics", "cran.qry", "--number-by-position",
                   "--qrels", "QRelsCorrectedforTRECeval", "--not-relevant", 5, "--vectors", "docs.npy",
                   "--topic-vectors", "topics.npy", "--candidates-from", name, "--out-dir", name)
-        (out / f"pipeline-{name}.md").write_text((bench.folder / name / "table.md").read_text())
+        common.write(out / f"pipeline-{name}.md", (bench.folder / name / "table.md").read_text())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(str(pathlib.Path(given.program).resolve()), given.data, pathlib.Path(folder))
-        bench.run("search", "text", "--collection", "cran.all.1400", "--queries", "cran.qry",
-                  "--number-by-position", "--weights", "bm25", "--k", DEPTH, "--run", "text.run", "--out",
-                  "/dev/null")
-        (given.out / "choice.md").write_text(choice(bench))
+    given = common.arguments(__doc__, "program", "data", "out")
+    with common.scratch() as folder:
+        bench = Bench(given.program, given.data, folder)
+        bench.run("search", "text", "--collection", "cran.all.1400", "--queries", "cran.qry", "--number-by-position", "--weights",
+                  "bm25", "--k", DEPTH, "--run", "text.run", "--out", "/dev/null")
+        common.write(given.out / "choice.md", choice(bench))
         bench.vectors("vectors.run")
         for name, options in FUSIONS.items():
-            bench.run("fuse", "--run", "text.run", "vectors.run", "--depth", DEPTH, "--out",
-                      f"{name}.run", *options)
-        (given.out / "all.md").write_text(comparison(bench, bench.judge()))
-        (given.out / "even.md").write_text(comparison(bench, bench.judge(0)))
+            bench.run("fuse", "--run", "text.run", "vectors.run", "--depth", DEPTH, "--out", f"{name}.run", *options)
+        common.write(given.out / "all.md", comparison(bench, bench.judge()))
+        common.write(given.out / "even.md", comparison(bench, bench.judge(0)))
         pipelines(bench, given.out)
         manifest = json.loads((bench.folder / "manifest.json").read_text())
-        (given.out / "manifest.json").write_text(json.dumps(
+        common.write(given.out / "manifest.json", json.dumps(
             {**{key: manifest[key] for key in KEPT}, "commands": bench.lines}, indent=1) + "\n")
 
 

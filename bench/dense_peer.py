@@ -22,25 +22,22 @@ a side's turns the better one. Whole calls, rows and queries in memory. Writes r
 Needs numpy and faiss-cpu from PyPI.
 """
 
-import argparse
 import concurrent.futures
 import ctypes
-import json
+from importlib.metadata import version
 import multiprocessing
 import os
 import pathlib
 import platform
 import statistics
-import subprocess
-import tempfile
 import time
-from importlib.metadata import version
+import unittest.mock
 
+import common
 import needs
 
-needs.packages("numpy", "faiss")
-
-import numpy
+needs.expect("faiss")
+numpy, = needs.packages("numpy")
 
 BLOCKS = (1024, 4096, 16384)
 
@@ -55,12 +52,11 @@ def draw(path, rows, dimensions, seed):
 
 def ours(bench, rows, queries, metric, k, batches, threads):
     """Median seconds by the size of the batch."""
-    report = subprocess.run(
-        [bench, f"rows={rows}", f"queries={queries}", f"metric={metric}", f"k={k}", f"threads={threads}",
-         "batches=" + ",".join(map(str, batches)), "--benchmark_format=json", "--benchmark_min_time=0.1", "--benchmark_repetitions=3",
-         "--benchmark_report_aggregates_only=true"], check=True, capture_output=True, text=True).stdout
+    report = common.told(bench, f"rows={rows}", f"queries={queries}", f"metric={metric}", f"k={k}", f"threads={threads}", "batches="
+                         + ",".join(map(str, batches)), "--benchmark_format=json", "--benchmark_min_time=0.1",
+                         "--benchmark_repetitions=3", "--benchmark_report_aggregates_only=true")
     medians = {}
-    for run in json.loads(report)["benchmarks"]:
+    for run in report["benchmarks"]:
         if run["aggregate_name"] == "median" and run["name"].startswith("flat/"):
             medians[int(run["run_name"].split("/")[-2])] = run["real_time"] / 1000
     return medians
@@ -130,20 +126,16 @@ def search_with_faiss(paths, metric, k, batches, threads, core_type):
 def theirs(paths, metric, k, batches, threads):
     """By the size of the batch, the best of all core types as search_with_faiss has it; the kernels that OpenBLAS picked; all first searches."""
     best, picked, tried = {}, None, {n: {} for n in batches}
-    before = os.environ.get("OPENBLAS_CORETYPE")
     for core_type in core_types():
-        os.environ.pop("OPENBLAS_CORETYPE", None)
-        if core_type:
-            os.environ["OPENBLAS_CORETYPE"] = core_type
-        with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            kernels, found, of_type = process.submit(search_with_faiss, paths, metric, k, batches, threads, core_type).result()
+        with unittest.mock.patch.dict(os.environ, {"OPENBLAS_CORETYPE": core_type}):
+            if not core_type:
+                del os.environ["OPENBLAS_CORETYPE"]
+            with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+                kernels, found, of_type = process.submit(search_with_faiss, paths, metric, k, batches, threads, core_type).result()
         picked = picked or kernels
         for n in batches:
             best[n] = min(best.get(n, found[n]), found[n], key=lambda one: one[0])
             tried[n].update(of_type[n])
-    os.environ.pop("OPENBLAS_CORETYPE", None)
-    if before is not None:
-        os.environ["OPENBLAS_CORETYPE"] = before
     return best, picked, tried
 
 
@@ -168,55 +160,38 @@ def check(values, k, found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--shapes", default="70000x784,1275219x128,3000000x300,300000x128")
-    parser.add_argument("--k", default="32,128")
-    parser.add_argument("--batches", default="1,16,32,128")
-    parser.add_argument("--metrics", default="l2,ip")
-    parser.add_argument("--turns", type=int, default=2)
-    parser.add_argument("--scratch", type=pathlib.Path)
-    a = parser.parse_args()
-    a.out.mkdir(parents=True, exist_ok=True)
-    batches = [int(n) for n in a.batches.split(",")]
-    lines = []
-    with tempfile.TemporaryDirectory(dir=a.scratch) as folder, \
-            open(a.out / "results.jsonl", "w", encoding="ascii") as log:
-        for shape in a.shapes.split(","):
+    a = common.arguments(__doc__, "bench", "out", threads=len(os.sched_getaffinity(0)), k=[32, 128], batches=[1, 16, 32, 128],
+                         shapes=["70000x784", "1275219x128", "3000000x300", "300000x128"], metrics=["l2", "ip"], turns=2,
+                         scratch=pathlib.Path)
+    lines = common.Log(a.out / "results.jsonl", shown=True)
+    with common.scratch(dir=a.scratch) as folder:
+        for shape in a.shapes:
             count, dimensions = map(int, shape.split("x"))
             paths = [os.path.join(folder, name) for name in ("rows.npy", "queries.npy")]
             draw(paths[0], count, dimensions, 1)
-            draw(paths[1], max(batches), dimensions, 2)
+            draw(paths[1], max(a.batches), dimensions, 2)
             rows, queries = (numpy.load(path, mmap_mode="r") for path in paths)
-            for metric in a.metrics.split(","):
+            for metric in a.metrics:
                 values = [values_of(rows, query, metric) for query in queries[:3]]
-                for k in map(int, a.k.split(",")):
-                    own, peer = [], []
-                    for _ in range(a.turns):
-                        own.append(ours(a.bench, *paths, metric, k, batches, a.threads))
-                        best, picked, tried = theirs(paths, metric, k, batches, a.threads)
-                        peer.append(best)
-                    for n in batches:
-                        seconds = min(turn[n] for turn in own)
-                        of_peer, setting, cores, found = min((turn[n] for turn in peer), key=lambda one: one[0])
+                for k in a.k:
+                    turns = common.in_turn(a.turns, {"own": lambda: ours(a.bench, *paths, metric, k, a.batches, a.threads),
+                                                     "peer": lambda: theirs(paths, metric, k, a.batches, a.threads)})
+                    _, picked, tried = turns["peer"][-1]
+                    for n in a.batches:
+                        seconds = min(turn[n] for turn in turns["own"])
+                        of_peer, setting, cores, found = min((turn[0][n] for turn in turns["peer"]), key=lambda one: one[0])
                         check(values, k, found)
-                        row = {"shape": shape, "metric": metric, "k": k, "queries": n, "threads": a.threads,
-                               "rulerank_ms": round(1000 * seconds, 4), "faiss_ms": round(1000 * of_peer, 4),
-                               "ratio": round(of_peer / seconds, 3), "setting": setting, "cores": cores, "picked": picked, "first_ms": tried[n],
-                               "faiss": version("faiss-cpu"), "rows_gb_s": round(count * dimensions * 4 / seconds / 1e9, 2),
-                               "processor": platform.processor() or platform.machine()}
-                        print(json.dumps(row), file=log, flush=True)
-                        print(json.dumps(row), flush=True)
-                        lines.append(row)
+                        lines.add({"shape": shape, "metric": metric, "k": k, "queries": n, "threads": a.threads,
+                                   "rulerank_ms": round(1000 * seconds, 4), "faiss_ms": round(1000 * of_peer, 4),
+                                   "ratio": round(of_peer / seconds, 3), "setting": setting, "cores": cores, "picked": picked,
+                                   "first_ms": tried[n], "faiss": version("faiss-cpu"),
+                                   "rows_gb_s": round(count * dimensions * 4 / seconds / 1e9, 2),
+                                   "processor": platform.processor() or platform.machine()})
             for path in paths:
                 os.unlink(path)
-    lines.sort(key=lambda row: row["ratio"])
     columns = ("shape", "metric", "k", "queries", "rulerank_ms", "faiss_ms", "ratio", "setting", "cores", "rows_gb_s")
-    (a.out / "table.md").write_text("\n".join(
-        ["| " + " | ".join(columns) + " |", "|" + " --: |" * len(columns),
-         *("| " + " | ".join(str(row[name]) for name in columns) + " |" for row in lines)]) + "\n", "ascii")
+    common.write(a.out / "table.md", common.table(columns, [[str(row[name]) for name in columns]
+                                                            for row in sorted(lines, key=lambda row: row["ratio"])]))
 
 
 if __name__ == "__main__":

@@ -29,15 +29,14 @@ single precision gives: their neighbours are compared with those of double preci
 and the share that is the same is told. read_ms is the time to read the rows once at 4.28 TB/s.
 Writes results.jsonl, tables.md and manifest.json."""
 
-import argparse
-import datetime
 import json
+import itertools
 import math
-import pathlib
 import signal
 import statistics
-import subprocess
 import time
+
+import common
 
 try:
     import torch
@@ -45,56 +44,30 @@ except ImportError:
     torch = None  # --list needs none
 
 RATE = 4.28e12
-# rows, dimensions, type, k's, numbers of queries
-TARGETS = [
-    (70_000, 784, "f32", (32, 128), (1, 16, 32, 128)),
-    (300_000, 128, "f32", (32, 128), (1, 16, 32, 128)),
-    (1_275_219, 128, "f32", (32, 128), (1, 16, 32, 128)),
-    (3_000_000, 300, "f32", (32, 128), (1, 16, 32, 128)),
-    (1_000_000, 128, "f32", (16,), (4096,)),
-    (700_000, 128, "f32", (32,), (8192,)),
-    (10_000_000, 128, "bf16", (10, 128), (1,)),
-]
-SHORT = [
-    (70_000, 784, "f32", (32,), (1, 32, 128)),
-    (300_000, 128, "f32", (32,), (1, 32, 128)),
-    (1_275_219, 128, "f32", (32,), (1, 32, 128)),
-    (3_000_000, 300, "f32", (32,), (1, 32, 128)),
-    (1_000_000, 128, "f32", (16,), (4096,)),
-    (10_000_000, 128, "bf16", (10,), (1,)),
-]
+FOUR = ((70_000, 784), (300_000, 128), (1_275_219, 128), (3_000_000, 300))
+
+
+def on_four(ks, batches, shapes=FOUR):
+    """Cells, which are rows, dimensions, type, k's and numbers of queries, of some shapes."""
+    return [(*shape, "f32", ks, batches) for shape in shapes]
+
+
+TARGETS = [*on_four((32, 128), (1, 16, 32, 128)), (1_000_000, 128, "f32", (16,), (4096,)), (700_000, 128, "f32", (32,), (8192,)),
+           (10_000_000, 128, "bf16", (10, 128), (1,))]
+SHORT = [*on_four((32,), (1, 32, 128)), (1_000_000, 128, "f32", (16,), (4096,)), (10_000_000, 128, "bf16", (10,), (1,))]
 # Of what SHORT has not: k = 128 and 16 queries, but for LEFT.
-REST = [
-    (70_000, 784, "f32", (32, 128), (1, 16)),
-    (300_000, 128, "f32", (32, 128), (1, 16)),
-    (1_275_219, 128, "f32", (32, 128), (1, 16)),
-    (3_000_000, 300, "f32", (128,), (1, 16, 128)),
-    (700_000, 128, "f32", (32,), (8192,)),
-    (10_000_000, 128, "bf16", (128,), (1,)),
-]
+REST = [*on_four((32, 128), (1, 16), FOUR[:3]), (3_000_000, 300, "f32", (128,), (1, 16, 128)),
+        (700_000, 128, "f32", (32,), (8192,)), (10_000_000, 128, "bf16", (128,), (1,))]
 # Of TARGETS what neither SHORT nor REST has, and the cells of one query whose calls SHORT was run without percentiles of.
-LEFT = [
-    (70_000, 784, "f32", (128,), (32, 128)),
-    (300_000, 128, "f32", (128,), (32, 128)),
-    (1_275_219, 128, "f32", (128,), (32, 128)),
-    (3_000_000, 300, "f32", (32,), (1, 16)),
-    (3_000_000, 300, "f32", (128,), (32,)),
-    (10_000_000, 128, "bf16", (10,), (1,)),
-]
+LEFT = [*on_four((128,), (32, 128), FOUR[:3]), (3_000_000, 300, "f32", (32,), (1, 16)), (3_000_000, 300, "f32", (128,), (32,)),
+        (10_000_000, 128, "bf16", (10,), (1,))]
 # k = 64, 64 queries, and the shapes of Liu, Zheng and Liu 2019 (1,200 queries).
-MORE = [
-    (70_000, 784, "f32", (32, 64), (64,)),
-    (300_000, 128, "f32", (32, 64), (64,)),
-    (1_275_219, 128, "f32", (32, 64), (64,)),
-    (3_000_000, 300, "f32", (32, 64), (64,)),
-    *((1 << power, 32, "f32", (25,), (1200,)) for power in range(10, 16)),
-    *((1 << power, 256, "f32", (25,), (1200,)) for power in range(10, 16)),
-]
+MORE = [*on_four((32, 64), (64,)),
+        *((1 << power, dimensions, "f32", (25,), (1200,)) for dimensions in (32, 256) for power in range(10, 16))]
 # Many neighbours, whose bounds let more rows through with uniform values.
-CROWDED = [(rows, dimensions, "f32", (128,), (1, 16, 32, 128))
-           for rows, dimensions in ((70_000, 784), (300_000, 128), (1_275_219, 128), (3_000_000, 300))]
+CROWDED = on_four((128,), (1, 16, 32, 128))
 # More neighbours than a scan hands rows on for: all rows are computed, one query after the other.
-LARGE = [(rows, dimensions, "f32", (2048, 4096), (1, 32, 128)) for rows, dimensions in ((70_000, 784), (1_275_219, 128))]
+LARGE = on_four((2048, 4096), (1, 32, 128), FOUR[::2])
 CELLS = {"targets": TARGETS, "short": SHORT, "rest": REST, "left": LEFT, "more": MORE, "crowded": CROWDED, "large": LARGE}
 FLASHLIB = ("flash_knn_triton_small_n", "flash_knn_triton_large_n")
 
@@ -139,7 +112,7 @@ def of_flat(arguments, cell):
     words = [str(arguments.bench), "devices=1", f"values={arguments.values}", f"shape={rows}x{dimensions}x{kind}",
              "k=" + ",".join(map(str, ks)), "batches=" + ",".join(map(str, batches)),
              "--benchmark_min_time=0.1", f"--benchmark_out={out}", "--benchmark_out_format=json"]
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    common.call(*words)
     said = json.loads(out.read_text())
     out.unlink()
     times = {}
@@ -250,52 +223,40 @@ def peers(arguments, cell, flat_ms):
     queries = draw_values((max(batches), dimensions), device="cuda", generator=draw).to(form)
     squares = rows.float().square().sum(1) if kind == "f32" else torch.cat(
         [part.float().square().sum(1) for part in rows.split(1 << 20)])
-    forms = {"torch": lambda q, k: torch.addmm(squares.to(form), q, rows.T, alpha=-2).topk(
-        k, largest=False).indices}
-    for k in ks:
-        expected = in_double(rows, queries[:3], k)
-        for batch in batches:
-            for name, form_of in forms.items():
-                try:
-                    q = queries[:batch].contiguous()
-                    found = form_of(q, k).reshape(batch, k)[:3]
-                    share = same_share(found, expected[:len(found)])
-                    yield name, k, batch, {"ms": median_ms(lambda: form_of(q, k), arguments.rounds),
-                                           "same": share}
-                except Exception as wrong:  # a form that fails is named, not dropped
-                    yield name, k, batch, {"failed": str(wrong).splitlines()[0][:200]}
-            if arguments.flashlib:
-                q = queries[:batch].contiguous()
-                yield "flashlib", k, batch, of_flashlib(arguments, q, rows, k, expected[:batch], flat_ms[k, batch])
+
+    def nearest(q, k):
+        return torch.addmm(squares.to(form), q, rows.T, alpha=-2).topk(k, largest=False).indices
+
+    expected = {k: in_double(rows, queries[:3], k) for k in ks}
+    for k, batch in itertools.product(ks, batches):
+        q = queries[:batch].contiguous()
+        try:
+            share = same_share(nearest(q, k).reshape(batch, k)[:3], expected[k][:batch])
+            yield "torch", k, batch, {"ms": median_ms(lambda: nearest(q, k), arguments.rounds), "same": share}
+        except Exception as wrong:  # what fails is named, not dropped
+            yield "torch", k, batch, {"failed": str(wrong).splitlines()[0][:200]}
+        if arguments.flashlib:
+            yield "flashlib", k, batch, of_flashlib(arguments, q, rows, k, expected[k][:batch], flat_ms[k, batch])
 
 
 def table(rows):
     names = [name for name in ("torch", "flashlib") if any(name in row for row in rows)]
-    lines = ["| shape | k | queries | `flat`, device ms | whole call ms | over read once | " +
-             " | ".join(f"{name} ms | over `flat`" for name in names) + " |",
-             "|:--|--:|--:|--:|--:|--:|" + "--:|--:|" * len(names)]
+    lines = []
     for row in rows:
-        cells = [row["shape"], str(row["k"]), str(row["queries"]), f"{row['device_ms']:.3f}",
-                 f"{row['call_ms']:.3f}", f"{row['of_read']:.2f}"]
+        cells = [row["shape"], str(row["k"]), str(row["queries"]), f"{row['device_ms']:.3f}", f"{row['call_ms']:.3f}",
+                 f"{row['of_read']:.2f}"]
         for name in names:
             ms = row.get(name, {}).get("ms")
             cells += ["failed", ""] if ms is None else [f"{ms:.3f}", f"{ms / row['device_ms']:.2f}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        lines.append(cells)
+    return common.table(["shape", "k", "queries", "`flat`, device ms", "whole call ms", "over read once",
+                         *(head for name in names for head in (f"{name} ms", "over `flat`"))], lines)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--cells", choices=tuple(CELLS), default="targets")
-    parser.add_argument("--shapes", type=lambda text: text.split(","))
-    parser.add_argument("--values", choices=("normal", "uniform"), default="normal")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--flashlib", action="store_true")
-    parser.add_argument("--tune", type=float, default=0)
+    parser = common.parser(
+        __doc__, "bench", "out", cells={"choices": tuple(CELLS), "default": "targets"}, shapes=list,
+        values={"choices": ("normal", "uniform"), "default": "normal"}, list=False, rounds=20, flashlib=False, tune=0.0)
     arguments = parser.parse_args()
     try:
         cells = cells_of(arguments.cells, arguments.shapes)
@@ -307,34 +268,25 @@ def main():
         return
     if torch is None:
         parser.error("PyTorch is not here")
-    arguments.out.mkdir(parents=True, exist_ok=True)
     torch.backends.cuda.matmul.allow_tf32 = False
-    started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    results, context, commands = [], {}, []
-    (arguments.out / "results.jsonl").unlink(missing_ok=True)
+    results, context, commands = common.Log(arguments.out / "results.jsonl"), {}, []
     for cell in cells:
         times, context, command = of_flat(arguments, cell)
         commands.append(command)
-        rows = {}
-        for (k, batch), one in times.items():
-            rows[k, batch] = {"shape": f"{cell[0]:,} x {cell[1]} {cell[2]}", "k": k,
-                              "queries": batch, "call_ms": one["real_time"],
-                              "p50_ms": one["p50_ms"], "p95_ms": one["p95_ms"], "p99_ms": one["p99_ms"],
-                              "device_ms": one["device_ms"], "read_ms": one["read_ms"],
-                              "of_read": one["of_read"], "recomputed": one["recomputed"],
-                              "widened": one["widened"]}
+        rows = {(k, batch): {"shape": f"{cell[0]:,} x {cell[1]} {cell[2]}", "k": k, "queries": batch, "call_ms": one["real_time"],
+                             **{name: one[name]
+                                for name in ("p50_ms", "p95_ms", "p99_ms", "device_ms", "read_ms", "of_read", "recomputed",
+                                             "widened")}} for (k, batch), one in times.items()}
         for name, k, batch, done in peers(arguments, cell, {at: row["device_ms"] for at, row in rows.items()}):
             rows[k, batch][name] = done
         torch.cuda.empty_cache()
-        results += rows.values()
-        with (arguments.out / "results.jsonl").open("a") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows.values())
+        for row in rows.values():
+            results.add(row)
         print(table(list(rows.values())), flush=True)
-    (arguments.out / "tables.md").write_text(table(results))
-    manifest = {"started": started, "commit": context["commit"], "cpu": context["cpu"],
-                "gpu": torch.cuda.get_device_name(0), "torch": torch.__version__,
-                "commands": commands, "rate": RATE, "values": arguments.values}
-    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    common.write(arguments.out / "tables.md", table(results))
+    common.manifest(arguments.out / "manifest.json", commit=context["commit"], cpu=context["cpu"],
+                    gpu=torch.cuda.get_device_name(0), torch=torch.__version__, commands=commands, rate=RATE,
+                    values=arguments.values)
 
 
 if __name__ == "__main__":

@@ -7,48 +7,35 @@ and the queries are drawn from the others. cdist gets two lists, so that it comp
 words at once, workers=1, and is measured in seconds of the processor, as edit_bench is, for several types of result, with and without a cut-off.
 The last line compares whole with whole: all distances, ours with the time to lay the words out, cdist's of its fastest type.
 """
-import argparse
-import json
-import random
-import subprocess
-import tempfile
-import time
-from pathlib import Path
 
+import json
+import pathlib
+import random
+import time
+
+import common
 import needs
 
-needs.packages("numpy", "rapidfuzz")
+numpy, rapidfuzz = needs.packages("numpy", "rapidfuzz")
 
-import numpy
-import rapidfuzz
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("program")
-    parser.add_argument("words")
-    parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--objects", type=int)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out")
-    given = parser.parse_args()
-    words = Path(given.words).read_bytes().split(b"\n")[:-1]
+    given = common.arguments(__doc__, "program", "words", queries=1000, objects=int, rounds=3, out=pathlib.Path)
+    words = given.words.read_bytes().split(b"\n")[:-1]
     every = len(words) // given.queries
     asked = words[::every][:given.queries]
     database = [word for i, word in enumerate(words) if i % every != 0 or i >= every * given.queries]
     if given.objects:
         random.Random(1).shuffle(words)
         database, asked = words[:given.objects], words[given.objects:given.objects + given.queries]
-    lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        files = {name: Path(folder) / name for name in ("database", "queries", "matrix")}
+    with common.scratch() as folder:
+        files = {name: folder / name for name in ("database", "queries", "matrix")}
         files["database"].write_bytes(b"".join(word + b"\n" for word in database))
         files["queries"].write_bytes(b"".join(word + b"\n" for word in asked))
-        done = subprocess.run([given.program, f"rounds={given.rounds}"] + [f"{name}={path}" for name, path in files.items()],
-                              check=True, capture_output=True, text=True)
-        lines += [json.loads(line) for line in done.stdout.splitlines()]
+        lines = common.told_rows(given.program, f"rounds={given.rounds}", *(f"{name}={path}" for name, path in files.items()))
         ours = numpy.fromfile(files["matrix"], dtype=numpy.uint8).reshape(len(asked), len(database))
     left = [word.decode("latin-1") for word in asked]
     right = [word.decode("latin-1") for word in database]
@@ -61,7 +48,7 @@ def main():
                 times.append(time.process_time() - start)
             expected = ours if radius is None else numpy.minimum(ours, radius + 1)
             if not numpy.array_equal(theirs, expected):
-                raise SystemExit("rapidfuzz has other distances")
+                common.fail("rapidfuzz has other distances")
             lines.append({"what": f"rapidfuzz {rapidfuzz.__version__} cdist", "dtype": kind.__name__,
                           "score_cutoff": radius, "seconds": min(times), "pairs_s": ours.size / min(times)})
     mine = {line["what"]: line["seconds"] for line in lines if "seconds" in line and "dtype" not in line}
@@ -73,7 +60,7 @@ def main():
     for line in lines:
         print(json.dumps(line))
     if given.out:
-        Path(given.out).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        common.write_rows(given.out, lines)
 
 
 if __name__ == "__main__":

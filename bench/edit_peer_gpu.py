@@ -9,23 +9,14 @@ of them to all words, with its matrix of 8-byte results to the host, by UTF-8's 
 bytes. A sample of its distances by code points is held against the dynamic program here. Writes
 results.jsonl and manifest.json."""
 
-import argparse
-import datetime
 import importlib.metadata
-import json
-import pathlib
 import random
 import statistics
-import subprocess
-import time
 
+import common
 import needs
 
-needs.packages("numpy", "stringzilla", "stringzillas")
-
-import numpy
-import stringzilla
-import stringzillas
+numpy, stringzilla, stringzillas = needs.packages("numpy", "stringzilla", "stringzillas")
 
 
 def distance(a, b):
@@ -40,17 +31,12 @@ def distance(a, b):
 def time_peer(words, queries, rounds, code_points):
     """Distances [queries][words], and the median of the seconds."""
     scope = stringzillas.DeviceScope(gpu_device=0)
-    engine_type = (stringzillas.LevenshteinDistancesUTF8 if code_points
-                   else stringzillas.LevenshteinDistances)
-    engine = engine_type(capabilities=scope)
+    engine = (stringzillas.LevenshteinDistancesUTF8 if code_points else stringzillas.LevenshteinDistances)(capabilities=scope)
     database = stringzilla.Strs(words)
     asked = stringzilla.Strs(queries)
     found = numpy.zeros((len(queries), len(words)), numpy.uint64)
-    times = []
-    for _ in range(rounds + 1):  # the first one warms up
-        start = time.perf_counter()
-        engine(asked, database, device=scope, out=found)
-        times.append(time.perf_counter() - start)
+    # The first round warms up.
+    times = [common.timed(lambda: engine(asked, database, device=scope, out=found))[0] for _ in range(rounds + 1)]
     return found, statistics.median(times[1:])
 
 
@@ -59,21 +45,13 @@ def expect_right(found, words, queries):
     for _ in range(2000):
         q, w = draw.randrange(len(queries)), draw.randrange(len(words))
         if found[q, w] != distance(queries[q], words[w]):
-            raise SystemExit(f"StringZilla: {queries[q]} and {words[w]} are {found[q, w]} apart")
+            common.fail(f"StringZilla: {queries[q]} and {words[w]} are {found[q, w]} apart")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench")
-    parser.add_argument("words")
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--queries", type=int, default=1000)
-    a = parser.parse_args()
+    a = common.arguments(__doc__, "bench", "words", "out", rounds=5, queries=1000)
     a.out.mkdir(parents=True, exist_ok=True)
-    command = [a.bench, f"words={a.words}", "part=matrix", f"rounds={a.rounds}", f"write={a.out}"]
-    ours = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    ours = common.told(a.bench, f"words={a.words}", "part=matrix", f"rounds={a.rounds}", f"write={a.out}")
     words = (a.out / "words.txt").read_text().split("\n")[:-1]
     queries = (a.out / "queries.txt").read_text().split("\n")[:-1][:a.queries]
     lines = [{"engine": "pairs", **ours}]
@@ -83,17 +61,12 @@ def main():
             expect_right(found, words, queries)
         rate = len(words) * len(queries) / seconds
         lines.append({"engine": "stringzilla", "letters": "code points" if code_points else "bytes",
-                      "objects": len(words), "queries": len(queries), "to_host_s": seconds,
-                      "pairs_per_s_to_host": rate,
+                      "objects": len(words), "queries": len(queries), "to_host_s": seconds, "pairs_per_s_to_host": rate,
                       "pairs_on_device_over_it": ours["pairs_per_s"] / rate,
                       "pairs_to_host_over_it": ours["pairs_per_s_to_host"] / rate})
-    (a.out / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    gpu = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], check=True,
-                         capture_output=True, text=True).stdout.split("\n")[0]
-    manifest = {"date": datetime.date.today().isoformat(), "gpu": gpu, "command": command,
-                "stringzillas-cuda": importlib.metadata.version("stringzillas-cuda"),
-                "stringzilla": importlib.metadata.version("stringzilla")}
-    (a.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    common.write_rows(a.out / "results.jsonl", lines)
+    common.manifest(a.out / "manifest.json", gpu=common.gpus()[0], **{
+        name: importlib.metadata.version(name) for name in ("stringzillas-cuda", "stringzilla")})
 
 
 if __name__ == "__main__":

@@ -18,28 +18,23 @@ before. No scores are equal, where the sides differ. Before a time is told, the 
 1e-12 at most, or the run ends. One JSON line a shape and side: medians of the rounds with least and most, in milliseconds.
 """
 
-import argparse
 import importlib.metadata
 import json
 import os
 import platform
-import statistics
-import time
 import warnings
 
+import common
 import needs
 
-needs.packages("numpy", "ir_measures", "pytrec_eval", "ranx")
-
-import numpy as np
-
-from tables import machine
+needs.expect("ir_measures", "pytrec_eval", "ranx")
+numpy, = needs.packages("numpy")
 
 SHAPES = {"letor": (156, 19, 19), "trec": (250, 1000, 200), "passages": (2000, 100, 2)}  # queries, retrieved, judged
 
 
 def draw(queries, retrieved, judged):
-    rng = np.random.default_rng(11)
+    rng = numpy.random.default_rng(11)
     qrels, run = {}, {}
     for q in range(queries):
         documents = [f"D{d:07}" for d in rng.choice(10**6, max(retrieved, judged), replace=False)]
@@ -83,50 +78,37 @@ def sides(qrels, run, threads):
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))
     measuring = ir_measures.evaluator(of_irm, qrels)
     judged, retrieved = ranx.Qrels(qrels), ranx.Run(run)
-    return {
-        "rulerank": (lambda: ours(qrels), lambda: ours(ready)),
-        "provider": (lambda: of_evaluator(RulerankProvider(n_jobs=threads).evaluator(of_irm, qrels)),
-                     lambda: of_evaluator(provided)),
-        "pytrec_eval": (lambda: of_relevance(pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))),
-                        lambda: of_relevance(evaluator)),
-        "ir_measures": (lambda: of_evaluator(ir_measures.evaluator(of_irm, qrels)), lambda: of_evaluator(measuring)),
-        "ranx": (lambda: of_objects(ranx.Qrels(qrels), ranx.Run(run)), lambda: of_objects(judged, retrieved))}
-
-
-def milliseconds(call):
-    begin = time.perf_counter()
-    call()
-    return 1e3 * (time.perf_counter() - begin)
+    return {"rulerank": (lambda: ours(qrels), lambda: ours(ready)),
+            "provider": (lambda: of_evaluator(RulerankProvider(n_jobs=threads).evaluator(of_irm, qrels)),
+                         lambda: of_evaluator(provided)),
+            "pytrec_eval": (lambda: of_relevance(pytrec_eval.RelevanceEvaluator(qrels, set(of_trec))),
+                            lambda: of_relevance(evaluator)),
+            "ir_measures": (lambda: of_evaluator(ir_measures.evaluator(of_irm, qrels)), lambda: of_evaluator(measuring)),
+            "ranx": (lambda: of_objects(ranx.Qrels(qrels), ranx.Run(run)), lambda: of_objects(judged, retrieved))}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = common.arguments(__doc__, rounds=9, threads=1)
     warnings.simplefilter("ignore")  # numba's, about how it compiles
     for shape, (queries, retrieved, judged) in SHAPES.items():
         named = sides(*draw(queries, retrieved, judged), arguments.threads)
         expected = named["rulerank"][0]()
         for name, calls in named.items():
             for call in calls:
-                far = np.abs(np.subtract(call(), expected)).max()
+                far = numpy.abs(numpy.subtract(call(), expected)).max()
                 if far > 1e-12:
-                    raise SystemExit(f"{shape}, {name}: found {call()}, expected {expected}")
-        times = {(name, kind): [] for name in named for kind in (0, 1)}
-        for _ in range(arguments.rounds):
-            for (name, kind), found in times.items():
-                found.append(milliseconds(named[name][kind]))
+                    common.fail(f"{shape}, {name}: found {call()}, expected {expected}")
+        times = common.in_turn(arguments.rounds, {(name, kind): lambda call=call: 1e3 * common.timed(call)[0]
+                                                  for name, calls in named.items() for kind, call in enumerate(calls)})
         for name in named:
             row = {"shape": shape, "side": name, "queries": queries, "retrieved": retrieved, "judged": judged,
                    "threads": arguments.threads, "rounds": arguments.rounds}
             for kind, word in enumerate(("whole_ms", "prepared_ms")):
-                found = times[name, kind]
-                row[word] = {"median": statistics.median(found), "least": min(found), "most": max(found)}
+                row[word] = common.spread(times[name, kind])
             print(json.dumps(row), flush=True)
     import rulerank
 
-    print(json.dumps({"machine": machine(), "python": platform.python_version(), "load": os.getloadavg()[0],
+    print(json.dumps({"machine": common.machine(), "python": platform.python_version(), "load": os.getloadavg()[0],
                       "commit": rulerank.__commit__, "versions": {
         name: importlib.metadata.version(name) for name in ("ranx", "pytrec-eval-terrier", "ir-measures", "numpy")}}))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Explanations beside what a user would take instead, one document at a time, on one thread.
 
-usage: explain_peer.py PATH/TO/rulerank FOLD [OUT.jsonl]
+    explain_peer.py PATH/TO/rulerank FOLD [OUT.jsonl]
 
 FOLD holds train.txt and test.txt in LETOR's form. For the best document of each of ten queries,
 frequency bins, rule sizes 3 and 4, and the median over the documents of the best of five times:
@@ -20,13 +20,10 @@ Needs Python 3.10 (and python3 -m venv V && V/bin/pip install lightgbm for the l
 import itertools
 import json
 import math
-import os
 import pathlib
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
+
+import common
 
 try:
     import lightgbm
@@ -40,22 +37,7 @@ METHOD = "frequency"
 
 
 def seconds(work):
-    best = float("inf")
-    for _ in range(ROUNDS):
-        begin = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begin)
-    return best
-
-
-def read(path):
-    """Labels, qids and {feature: value} of a file's documents."""
-    documents = []
-    for line in pathlib.Path(path).read_text().splitlines():
-        label, qid, *values = line.partition("#")[0].split()
-        documents.append((int(label), qid[4:],
-                          {int(f): v for f, v in (value.split(":") for value in values)}))
-    return documents
+    return min(common.timed(work)[0] for _ in range(ROUNDS))
 
 
 class Listing:
@@ -105,14 +87,13 @@ class Listing:
 
 
 def ours(program, fold, qid, size, manifest):
-    command = [program, "explain", "--train", f"{fold}/train.txt", "--test", f"{fold}/test.txt",
-               "--method", METHOD, "--rule-size", str(size), "--qid", qid, "--json", "--quiet",
-               "--threads", "1", "--device", "cpu", "--manifest", manifest]
+    command = [program, "explain", "--train", f"{fold}/train.txt", "--test", f"{fold}/test.txt", "--method", METHOD, "--rule-size",
+               str(size), "--qid", qid, "--json", "--quiet", "--threads", "1", "--device", "cpu", "--manifest", manifest]
     best = float("inf")
     for _ in range(ROUNDS):
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        told = common.told(*command)
         best = min(best, json.loads(pathlib.Path(manifest).read_text())["seconds"]["explain"])
-    return json.loads(done.stdout)["document"], best
+    return told["document"], best
 
 
 def tree_shap(train, test, lines):
@@ -120,12 +101,11 @@ def tree_shap(train, test, lines):
     features = sorted({f for _, _, values in train for f in values})
 
     def matrix(documents):
-        return numpy.array([[float(values.get(f, 0)) for f in features]
-                            for _, _, values in documents])
+        return numpy.array([[values.get(f, 0.0) for f in features] for _, _, values in documents])
+
     groups = [len(list(group)) for _, group in itertools.groupby(train, key=lambda d: d[1])]
     data = lightgbm.Dataset(matrix(train), [label for label, _, _ in train], group=groups)
-    model = lightgbm.train({"objective": "lambdarank", "num_threads": 1, "verbose": -1, "seed": 1},
-                           data, num_boost_round=100)
+    model = lightgbm.train({"objective": "lambdarank", "num_threads": 1, "verbose": -1, "seed": 1}, data, num_boost_round=100)
     rows = matrix([test[line - 1] for line in lines])
     off = 0
     times = []
@@ -138,16 +118,14 @@ def tree_shap(train, test, lines):
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    program, fold = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    a = common.arguments(__doc__, "program", "fold", "out?")
+    program, fold = a.program, a.fold
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "discretize", "--train", f"{fold}/train.txt", "--apply",
-                        f"{fold}/test.txt", "--method", METHOD, "--out-dir", folder, "--quiet"],
-                       check=True)
-        listing = Listing(read(f"{folder}/train.txt"))
-        binned = read(f"{folder}/test.txt")
+    with common.scratch() as folder:
+        common.call(program, "discretize", "--train", f"{fold}/train.txt", "--apply", f"{fold}/test.txt", "--method", METHOD,
+                    "--out-dir", folder, "--quiet")
+        listing = Listing(list(common.letor(f"{folder}/train.txt")))
+        binned = list(common.letor(f"{folder}/test.txt"))
         qids = list(dict.fromkeys(qid for _, qid, _ in binned))[:QUERIES]
         lines = []
         for size in (3, 4):
@@ -157,10 +135,9 @@ def main():
                 told, taken = ours(program, fold, qid, size, f"{folder}/manifest.json")
                 values = binned[told["line"] - 1][2]
                 num, den, found = listing.explain(values, size)
-                if [str(num), str(den), len(found)] != [told["numerator"], told["denominator"],
-                                                        told["rules"]]:
-                    sys.exit(f"query {qid}: {num} / {den} of {len(found)} rules, rulerank has "
-                             f"{told['numerator']} / {told['denominator']} of {told['rules']}")
+                if [str(num), str(den), len(found)] != [told["numerator"], told["denominator"], told["rules"]]:
+                    common.fail(f"query {qid}: {num} / {den} of {len(found)} rules, rulerank has "
+                                f"{told['numerator']} / {told['denominator']} of {told['rules']}")
                 times["rulerank"].append(taken)
                 times["python"].append(seconds(lambda: listing.explain(values, size)))
                 rules.append(told["rules"])
@@ -170,13 +147,13 @@ def main():
                              "seconds": statistics.median(taken)})
     if lightgbm is not None:
         lines = sorted(set(lines))
-        taken, off = tree_shap(read(f"{fold}/train.txt"), read(f"{fold}/test.txt"), lines)
+        taken, off = tree_shap(*(list(common.letor(f"{fold}/{part}.txt")) for part in ("train", "test")), lines)
         rows.append({"what": f"treeshap (lightgbm {lightgbm.__version__})", "largest_error": off,
                      "seconds": statistics.median(taken)})
     for row in rows:
         print(json.dumps(row))
-    if len(sys.argv) == 4:
-        pathlib.Path(sys.argv[3]).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if a.out:
+        common.write_rows(a.out, rows)
 
 
 if __name__ == "__main__":

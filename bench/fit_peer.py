@@ -14,18 +14,17 @@ start, and the most memory that the process held. The scores are judged by `eval
 no better than an arbitrary one ends the run. Needs numpy and lightgbm.
 """
 
-import argparse
+import collections
 import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
+import common
 import needs
-from tables import build, machine
 
 FIT = """
 import sys, time
@@ -49,16 +48,13 @@ print(time.perf_counter() - begin)
 
 def converted(path, out):
     """The documents without qids, and the sizes of the queries."""
-    sizes, last = [], None
+    sizes = collections.Counter()
     with open(path, encoding="utf-8") as lines, open(out, "w", encoding="utf-8") as to:
         for line in lines:
             label, qid, *values = line.partition("#")[0].split()
-            if qid != last:
-                sizes.append(0)
-                last = qid
-            sizes[-1] += 1
+            sizes[qid] += 1
             to.write(" ".join([label, *(v.replace("NULL", "nan") for v in values)]) + "\n")
-    pathlib.Path(f"{out}.query").write_text("".join(f"{n}\n" for n in sizes), "ascii")
+    pathlib.Path(f"{out}.query").write_text("".join(f"{n}\n" for n in sizes.values()), "ascii")
 
 
 def timed(words, folder):
@@ -71,50 +67,38 @@ def timed(words, folder):
         seconds = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            raise SystemExit(f"{words[0]}: {wrong.decode()}")
+            common.fail(f"{words[0]}: {wrong.decode()}")
         out.seek(0)
         return seconds, used.ru_maxrss * 1024, out.read().decode(), used.ru_utime + used.ru_stime
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("program", "train", "test"):
-        parser.add_argument(name, type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
-    a = parser.parse_args()
-    needs.packages("lightgbm", "numpy")
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch)
+    a = common.arguments(__doc__, "program", "train", "test", rounds=7, threads=1)
+    lightgbm, _ = needs.packages("lightgbm", "numpy")
+    with common.scratch() as folder:
         (folder / "fit.py").write_text(FIT)
         (folder / "rank.py").write_text(RANK)
         converted(a.train, folder / "train.svm")
         converted(a.test, folder / "test.svm")
         ours = [a.program, "--threads", a.threads, "--quiet"]
-        steps = {
-            ("fit", "rulerank"): [ours[0], "fit", "--train", a.train, "--model", "r.model", *ours[1:]],
-            ("fit", "lightgbm"): [sys.executable, "fit.py", "train.svm", "l.model", a.threads],
-            ("rank", "rulerank"): [ours[0], "rank", "--model", "r.model", "--test", a.test, "--out", "rulerank.txt",
-                                   *ours[1:]],
-            ("rank", "lightgbm"): [sys.executable, "rank.py", "l.model", "test.svm", "lightgbm.txt", a.threads]}
-        found = {step: [] for step in steps}
-        for _ in range(a.rounds):
-            for step, words in steps.items():
-                found[step].append(timed(words, folder))
-        (folder / "none.txt").write_text("0\n" * sum(1 for _ in open(a.test, encoding="utf-8")))
-        told = json.loads(subprocess.run(
-            [a.program, "evaluate", "--test", a.test, "--scores", "rulerank.txt", "lightgbm.txt", "none.txt", "--metrics",
-             "MAP", "--ties", "average", "--json", "--quiet"], cwd=folder, capture_output=True, check=True).stdout)
-        judged = {system["name"]: system["averages"]["MAP"] for system in told["systems"]}
+        steps = {("fit", "rulerank"): [ours[0], "fit", "--train", a.train, "--model", "r.model", *ours[1:]],
+                 ("fit", "lightgbm"): [sys.executable, "fit.py", "train.svm", "l.model", a.threads],
+                 ("rank", "rulerank"): [ours[0], "rank", "--model", "r.model", "--test", a.test, "--out", "rulerank.txt",
+                                        *ours[1:]],
+                 ("rank", "lightgbm"): [sys.executable, "rank.py", "l.model", "test.svm", "lightgbm.txt", a.threads]}
+        found = common.in_turn(a.rounds, {step: lambda words=words: timed(words, folder) for step, words in steps.items()})
+        (folder / "none.txt").write_text("0\n" * len(a.test.read_text("utf-8").splitlines()))
+        judged = {system["name"]: system["averages"]["MAP"]
+                  for system in common.told(a.program, "evaluate", "--test", a.test, "--scores", "rulerank.txt", "lightgbm.txt",
+                                            "none.txt", "--metrics", "MAP", "--ties", "average", "--json", "--quiet",
+                                            cwd=folder)["systems"]}
         if min(judged["rulerank"], judged["lightgbm"]) <= judged["none"]:
-            raise SystemExit(f"{a.test}: a ranking is no better than none: {judged}")
-        import lightgbm
-        print(json.dumps({"machine": machine(), "build": build(a.program.parent), "lightgbm": lightgbm.__version__,
-                          "train": str(a.train.name), "rounds": a.rounds, "threads": a.threads, "MAP": judged}))
+            common.fail(f"{a.test}: a ranking is no better than none: {judged}")
+        print(json.dumps({"machine": common.machine(), "build": common.build(a.program), "lightgbm": lightgbm.__version__,
+                          "train": a.train.name, "rounds": a.rounds, "threads": a.threads, "MAP": judged}))
         for (step, side), of in found.items():
-            seconds = [one[0] for one in of]
-            row = {"step": step, "side": side, "seconds": round(statistics.median(seconds), 4),
-                   "least": round(min(seconds), 4), "most": round(max(seconds), 4),
+            seconds = {name: round(value, 4) for name, value in common.spread([one[0] for one in of]).items()}
+            row = {"step": step, "side": side, "seconds": seconds["median"], "least": seconds["least"], "most": seconds["most"],
                    "cpu_seconds": round(statistics.median(one[3] for one in of), 4),
                    "memory_mib": round(max(one[1] for one in of) / 2 ** 20, 1)}
             if side == "lightgbm":

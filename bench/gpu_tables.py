@@ -13,17 +13,12 @@ the rows of a run that was broken off, to go on with. Writes results.jsonl, mani
 into OUT_FOLDER.
 """
 
-import argparse
-import datetime
-import json
 import math
 import os
 import pathlib
-import subprocess
-import tempfile
-import time
 
-from tables import build, keep, machine, markdown, run, sampling_sample, shapes
+import common
+from tables import keep, run, sampling_sample, shapes
 
 CACHE_GIB = 64  # of profl and profl-t: a small cache would flatter ours
 PUBLISHED_ITEMSETS = 2.5e9  # of the largest size that a published engine ranks in one run
@@ -63,37 +58,31 @@ def headline(arguments, log):
         tensors = [seconds(result, engine) for engine in engines(arguments, "tensor")]
         one = result["tensor@1"]
         project = result.get("project", {"documents": 0})
-        rows.append([name, one["documents"], one["training"],
-                     project["seconds"] if project["documents"] == one["documents"] else None,
-                     seconds(result, "profl@1"), *tensors, one["device_s"],
-                     one["device_itemsets_per_s"], over(seconds(result, "profl@1"), tensors[0]),
-                     over(tensors[0], tensors[-1]),
+        rows.append([name, one["documents"], one["training"], project["seconds"] if project["documents"] == one["documents"]
+                     else None, seconds(result, "profl@1"), *tensors, one["device_s"], one["device_itemsets_per_s"],
+                     over(seconds(result, "profl@1"), tensors[0]), over(tensors[0], tensors[-1]),
                      " / ".join(f"{1e3 * one[q]:.3f}" for q in ("p10_s", "seconds", "p90_s", "p99_s"))])
 
     many = engines(arguments, "tensor")
     profl = cached("profl@1")
-    for shape, documents, u, names in (
-            ("hp2003", 29521, 1091, ["project", *many, profl]),
-            ("web10k", 240039, 2101, ["project", *many, profl]),
-            ("web10k", 240039, 7337, [*many, "project:500"]),
-            ("yahoo2", 103174, 1514, [*many, "project:50"]),
-            ("hp2003", 1000, 1091, ["project", *many, profl])):
+    for shape, documents, u, names in (("hp2003", 29521, 1091, ["project", *many, profl]),
+                                       ("web10k", 240039, 2101, ["project", *many, profl]),
+                                       ("web10k", 240039, 7337, [*many, "project:500"]),
+                                       ("yahoo2", 103174, 1514, [*many, "project:50"]),
+                                       ("hp2003", 1000, 1091, ["project", *many, profl])):
         if shape in arguments.shapes:
             add(shape, [shape, str(documents), str(u), "4", threads, *names])
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([str(arguments.bin / "rulerank"), "sample", "--documents", "5000", "--features",
-                        "64", "--queries", "50", "--folds", "1", "--out-dir", folder, "--quiet"],
-                       check=True)
-        fold = pathlib.Path(folder) / "Fold1"
+    with common.scratch() as folder:
+        common.call(arguments.bin / "rulerank", "sample", "--documents", 5000, "--features", 64, "--queries", 50, "--folds", 1,
+                    "--out-dir", folder, "--quiet")
+        fold = folder / "Fold1"
         lines = (fold / "train.txt").read_text().splitlines(keepends=True)
         (fold / "train.txt").write_text("".join(lines[:1091]))
-        add("64 features", [str(fold / "train.txt"), str(fold / "test.txt"), "0", "4", threads,
-                            "project", *many])
+        add("64 features", [str(fold / "train.txt"), str(fold / "test.txt"), "0", "4", threads, "project", *many])
     head = ["input", "documents", "U", f"project s ({threads} threads)", "profl s",
-            *[f"tensor s, {n} GPUs" for n in arguments.gpus], "on the device s, 1 GPU", "itemsets/s",
-            "tensor over profl x", f"{arguments.gpus[-1]} GPUs over 1 x",
-            "1 GPU p10 / median / p90 / p99 ms"]
-    return [markdown("Targets: rule size 4, host to host", head, rows)]
+            *[f"tensor s, {n} GPUs" for n in arguments.gpus], "on the device s, 1 GPU", "itemsets/s", "tensor over profl x",
+            f"{arguments.gpus[-1]} GPUs over 1 x", "1 GPU p10 / median / p90 / p99 ms"]
+    return [common.table(head, rows, "Targets: rule size 4, host to host")]
 
 
 def sampling(arguments, log):
@@ -110,18 +99,16 @@ def sampling(arguments, log):
             prss = [seconds(result, engine) for engine in engines(arguments, "prss")]
             delta = [seconds(result, engine) for engine in engines(arguments, "delta")]
             of, planned = published["partitions"], published["iterations"][str(size)]
-            rows.append([shape, size, *prss, *[over(prss[0], s) for s in prss[1:]], *delta,
-                         over(prss[0], delta[0]),
+            rows.append([shape, size, *prss, *[over(prss[0], s) for s in prss[1:]], *delta, over(prss[0], delta[0]),
                          over(result["prss@1"]["loop_s"], result["delta@1"]["loop_s"]),
                          f"{partitions} of {of} x {iterations} of {planned}", seconds(some, "ssarp"),
                          over(seconds(some, "ssarp"), seconds(some, "prss@1")),
                          over(seconds(some, "ssarp"), seconds(some, "delta@1"))])
     gpus = arguments.gpus
-    head = ["shape", "rule size", *[f"prss s, {n} GPUs" for n in gpus],
-            *[f"prss {n} over 1 x" for n in gpus[1:]], *[f"delta s, {n} GPUs" for n in gpus],
-            "delta over prss, 1 GPU x", "the same, loops alone x", "sample: partitions x iterations",
-            "ssarp s there", "prss over ssarp x", "delta over ssarp x"]
-    return [markdown("Sampling (tables 5.3 and 5.4)", head, rows)]
+    head = ["shape", "rule size", *[f"prss s, {n} GPUs" for n in gpus], *[f"prss {n} over 1 x" for n in gpus[1:]],
+            *[f"delta s, {n} GPUs" for n in gpus], "delta over prss, 1 GPU x", "the same, loops alone x",
+            "sample: partitions x iterations", "ssarp s there", "prss over ssarp x", "delta over ssarp x"]
+    return [common.table(head, rows, "Sampling (tables 5.3 and 5.4)")]
 
 
 def by_query(arguments, log, name, command, size, queries_of, features):
@@ -159,29 +146,26 @@ def ranked(arguments, log, name, command, size, queries_of, features):
     some = int(max(20 if each < DEEP else 4, min(documents, arguments.seconds / (each * 2e-7))))
     whole = documents == queries_of["documents"]
     by_thread = ["plrar@1", *map(cached, engines(arguments, "profl-t"))] if whole else []
-    result = by_engine(run(
-        [bench, *command(str(documents)), str(size), "1", *engines(arguments, "tensor"), f"lrar:{some}",
-         *by_thread, *map(cached, engines(arguments, "profl"))], log))
+    result = by_engine(run([bench, *command(str(documents)), str(size), "1", *engines(arguments, "tensor"), f"lrar:{some}",
+                            *by_thread, *map(cached, engines(arguments, "profl"))], log))
     lrar = result.pop("lrar")
     # Of a query of mean length.
     share = queries_of["documents"] / queries_of["queries"]
     query = {engine: row["seconds"] / row["documents"] * share for engine, row in result.items()}
     serial = lrar["seconds"] / lrar["documents"] * share
-    u, gpus = lrar["training"], arguments.gpus
+    u = lrar["training"]
     key = [name, u, size]
     plrar = query.get("plrar@1")
     profl = [query[e] for e in engines(arguments, "profl")]
     by_thread = [query.get(e) for e in engines(arguments, "profl-t")]
     tensor = [query[e] for e in engines(arguments, "tensor")]
-    times = [*key, f"{documents} of {queries_of['documents']}", f"{lrar['documents']}", serial,
-             plrar, by_thread[0], profl[0], tensor[0], over(plrar, profl[0]),
-             over(serial, profl[0]), over(plrar, by_thread[0]), over(serial, by_thread[0]),
+    times = [*key, f"{documents} of {queries_of['documents']}", f"{lrar['documents']}", serial, plrar, by_thread[0], profl[0],
+             tensor[0], over(plrar, profl[0]), over(serial, profl[0]), over(plrar, by_thread[0]), over(serial, by_thread[0]),
              over(profl[0], tensor[0]), over(serial, tensor[0])]
     several = [*key]
     for column in (profl, by_thread, tensor):
         several += [*column[1:], *[over(column[0], s) for s in column[1:]]]
-    several += [over(plrar, profl[-1]), over(serial, profl[-1]),
-                *[over(t, p) for t, p in zip(by_thread, profl)]]
+    several += [over(plrar, profl[-1]), over(serial, profl[-1]), *[over(t, p) for t, p in zip(by_thread, profl)]]
     row = result["profl@1"]
     cache = [*key, row["documents"], row["hits"], row["misses"], row["prefix_lookups"],
              row["hits"] + row["misses"], row["largest_itemsets"], row["seconds"], row["warm_s"]]
@@ -202,18 +186,16 @@ def ranking_tables(arguments, title, rows):
     cache = ["input", "U", "rule size", "documents", "hits", "misses", "prefix look-ups",
              "hits + misses", "documents x C(m, k)", "s, empty cache", "s, filled"]
     query = ["input", "U", "rule size", "documents a query", "documents ranked", "plrar ms",
-             *[f"{engine} ms, {n} GPUs" for engine in ("profl-t", "profl", "tensor") for n in gpus],
-             "profl over plrar x", "profl-t over plrar x", "profl over profl-t x", "tensor over profl x",
-             "GPU filled by profl", "by plrar"]
+             *[f"{engine} ms, {n} GPUs" for engine in ("profl-t", "profl", "tensor") for n in gpus], "profl over plrar x",
+             "profl-t over plrar x", "profl over profl-t x", "tensor over profl x", "GPU filled by profl", "by plrar"]
     by_size = ["input", "U", "rule size", "engine", "positions of a cache", "items of an itemset", "hits",
                "misses", "hits as a prefix", "misses as a prefix"]
-    return [markdown(f"{title}: one GPU, a launch of all documents, times a query", times, [r[0] for r in rows]),
-            markdown(f"{title}: several GPUs, a launch of all documents", several, [r[1] for r in rows]),
-            markdown(f"{title}: the cache of profl on one GPU, a launch of all documents, k = rule size - 1", cache,
-                     [r[2] for r in rows]),
-            markdown(f"{title}: by query (tables 5.6 to 5.11)", query, [r[3] for r in rows]),
-            markdown(f"{title}: the caches, by query (tables 5.12 and 5.13; a rule of size n has n - 1 items)",
-                     by_size, [line for r in rows for line in r[4]])]
+    titles = {"one GPU, a launch of all documents, times a query": times, "several GPUs, a launch of all documents": several,
+              "the cache of profl on one GPU, a launch of all documents, k = rule size - 1": cache,
+              "by query (tables 5.6 to 5.11)": query,
+              "the caches, by query (tables 5.12 and 5.13; a rule of size n has n - 1 items)": by_size}
+    columns = [[row[at] for row in rows] for at in range(4)] + [[line for row in rows for line in row[4]]]
+    return [common.table(head, of, f"{title}: {what}") for (what, head), of in zip(titles.items(), columns)]
 
 
 def ranking(arguments, log):
@@ -245,12 +227,11 @@ def real(arguments, log):
                            *[seconds(result, e) for e in engines(arguments, "prss", "delta")],
                            over(seconds(result, "ssarp"), seconds(result, "prss@1")),
                            over(seconds(result, "ssarp"), seconds(result, "delta@1"))])
-            rows.append(ranked(arguments, log, name, lambda n, train=train, test=test: [train, test, n], size,
-                               part, 40))
+            rows.append(ranked(arguments, log, name, lambda n, train=train, test=test: [train, test, n], size, part, 40))
     gpus = arguments.gpus
     head = ["fold 1 of", "rule size", "chosen", "ssarp s", *[f"prss s, {n} GPUs" for n in gpus],
             *[f"delta s, {n} GPUs" for n in gpus], "prss over ssarp x", "delta over ssarp x"]
-    return [markdown("Real sets: sampling, until the stop rule ends it", head, chosen),
+    return [common.table(head, chosen, "Real sets: sampling, until the stop rule ends it"),
             *ranking_tables(arguments, "Real sets: ranking", rows)]
 
 
@@ -261,77 +242,52 @@ def whole(arguments, log):
     for shape in ("hp2003", "web10k"):
         if shape not in arguments.shapes:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            fold = pathlib.Path(folder) / "Fold1"
-            subprocess.run([program, "sample", "--shape", shape, "--folds", "1", "--out-dir", folder, "--quiet"],
-                           check=True)
+        with common.scratch() as folder:
+            fold = folder / "Fold1"
+            common.call(program, "sample", "--shape", shape, "--folds", 1, "--out-dir", folder, "--quiet")
             train, test = str(fold / "train.txt"), str(fold / "test.txt")
             megabytes = [os.path.getsize(f) / 1e6 for f in (train, test)]
-            some = pathlib.Path(folder) / "some.txt"
+            some = folder / "some.txt"
             devices = ["cpu", *["cuda:" + ",".join(map(str, range(n))) for n in arguments.gpus]]
             for verb in ("reduce", "rank"):
                 answers = set()
                 for device in devices:
-                    out = pathlib.Path(folder) / "out.txt"
+                    out = folder / "out.txt"
                     options = ["--train", train] if verb == "reduce" else ["--train", str(some), "--test", test]
-                    command = [program, verb, *options, "--rule-size", "4", "--out", str(out), "--device",
-                               device, "--quiet"]
-                    begin = time.perf_counter()
-                    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-                    took = time.perf_counter() - begin
+                    command = [program, verb, *options, "--rule-size", "4", "--out", str(out), "--device", device, "--quiet"]
+                    took, _ = common.timed(lambda command=command: common.call(*command))
                     answers.add(out.read_bytes())
                     if verb == "reduce":
                         some.write_bytes(out.read_bytes())
-                    log.write(json.dumps({"command": f"{verb} {shape} size 4", "device": device,
-                                          "wall_s": took}) + "\n")
-                    rows.append([shape, verb, sum(megabytes[:1] if verb == "reduce" else megabytes[1:]),
-                                 device, took])
+                    log.add({"command": f"{verb} {shape} size 4", "device": device, "wall_s": took})
+                    rows.append([shape, verb, sum(megabytes[:1] if verb == "reduce" else megabytes[1:]), device, took])
                 if len(answers) != 1:
-                    raise SystemExit(f"gpu_tables.py: {verb} {shape}: not the same file on every device")
-    return [markdown("Whole commands, from text files to text files, rule size 4",
-                     ["shape", "verb", "MB read", "device", "s"], rows)]
-
-
-def gpu_names():
-    told = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                          capture_output=True, text=True, check=True).stdout
-    return told.strip().splitlines()
+                    common.fail(f"{verb} {shape}: not the same file on every device")
+    return [common.table(["shape", "verb", "MB read", "device", "s"], rows,
+                         "Whole commands, from text files to text files, rule size 4")]
 
 
 def main():
     parts = {"headline": headline, "sampling": sampling, "ranking": ranking, "real": real, "whole": whole}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("bin", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--gpus", default="1")
-    parser.add_argument("--shapes", help="default: all")
-    parser.add_argument("--sizes", default="3,4")
-    parser.add_argument("--threads", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=3, help="of a serial published engine's sample")
-    parser.add_argument("--itemsets", type=float, default=PUBLISHED_ITEMSETS,
-                        help="of the largest size that a published engine ranks in one launch, about")
-    parser.add_argument("--data", type=pathlib.Path)
-    parser.add_argument("--keep", type=pathlib.Path)
-    parser.add_argument("--only", choices=list(parts), action="append")
-    arguments = parser.parse_args()
-    arguments.published = shapes(arguments.bin)
-    arguments.shapes = arguments.shapes.split(",") if arguments.shapes else list(arguments.published)
-    arguments.sizes = [int(s) for s in arguments.sizes.split(",")]
-    arguments.gpus = [int(n) for n in arguments.gpus.split(",")]
-    if arguments.gpus[0] != 1:
+    parser = common.parser(__doc__, "bin", "out", gpus=[1], shapes={"type": lambda text: text.split(","), "help": "default: all"},
+                           sizes=[3, 4], threads=16,
+                           seconds={"type": float, "default": 3, "help": "of a serial published engine's sample"},
+                           itemsets={"type": float, "default": PUBLISHED_ITEMSETS,
+                                     "help": "of the largest size that a published engine ranks in one launch, about"},
+                           data=pathlib.Path, keep=pathlib.Path, only={"choices": list(parts), "action": "append"})
+    a = parser.parse_args()
+    a.published = shapes(a.bin)
+    a.shapes = a.shapes or list(a.published)
+    if a.gpus[0] != 1:
         parser.error("--gpus begins with 1, which the others are held against")
-    if arguments.keep:
-        keep(arguments.keep)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "build": build(arguments.bin), "machine": machine(), "gpus": gpu_names(),
-                "threads": arguments.threads, "cache_gib": CACHE_GIB, "seed": 1}
-    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
-    done = []
-    with open(arguments.out / "results.jsonl", "w") as log:
-        for name in arguments.only or parts:
-            done += parts[name](arguments, log)
-            (arguments.out / "tables.md").write_text("\n".join(done))
+    if a.keep:
+        keep(a.keep)
+    common.manifest(a.out / "manifest.json", build=common.build(a.bin), gpus=common.gpus(), threads=a.threads, cache_gib=CACHE_GIB,
+                    seed=1)
+    done, log = [], common.Log(a.out / "results.jsonl")
+    for name in a.only or parts:
+        done += parts[name](a, log)
+        common.write(a.out / "tables.md", "\n".join(done))
     print("\n".join(done))
 
 

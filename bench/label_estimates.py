@@ -18,25 +18,18 @@ Writes results.jsonl, tables.md and manifest.json into OUT_FOLDER, all sets of a
 ended early has the folds before.
 """
 
-import argparse
 import collections
-import datetime
 import itertools
-import json
-import pathlib
 import random
 import re
-import subprocess
-import sys
-import tempfile
 
-from tables import build, machine, markdown
+import common
 
 LETOR = {"OHSUMED": ("width", "tube"), "MQ2008": ("frequency", "tube"), "OHSUMED-LETOR2": ("width", "tube"),
          "MQ2008-agg": ("frequency", "tube")}
 TEXT_CUTS = ("frequency", "tube")
 TEXT = re.compile(r"(collection|Cranfield)(?:-(\d+))?(-raw)?(-skips)?")
-COLLECTION = pathlib.Path(__file__).resolve().parent.parent / "docs" / "collection"
+COLLECTION = common.ROOT / "docs/collection"
 ASKED_AT = (8, 10, 15, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1200, 2000, 3000)
 ENOUGH = 10  # labels other than the commonest before which there is no estimate
 SENTENCE = re.compile(r"by (\d+) documents? up to the end \((\d+) to (\d+)\)")
@@ -54,12 +47,13 @@ def text_pool(program, data, name, folder):
     cranfield = collection == "Cranfield"
     if cranfield:
         place = data / "text" / "cranfield"
-        texts = [place / "cran.all.1400", "--topics", place / "cran.qry", "--number-by-position", "--candidates", candidates or "100"]
+        texts = [place / "cran.all.1400", "--topics", place / "cran.qry", "--number-by-position", "--candidates", candidates
+                 or "100"]
         judgments = place / "QRelsCorrectedforTRECeval"
     else:
         texts = [COLLECTION / "docs.jsonl", "--topics", COLLECTION / "topics.tsv", "--candidates", candidates or "50"]
         judgments = COLLECTION / "qrels"
-    subprocess.run([program, "features", "--quiet", "--collection", *texts, "--out", folder / "pairs"], check=True)
+    common.call(program, "features", "--quiet", "--collection", *texts, "--out", folder / "pairs")
     grades = {(topic, document): "0" if cranfield and grade == "5" else grade
               for topic, _, document, grade in map(str.split, judgments.read_text().splitlines())}
     lines = (folder / "pairs").read_bytes().splitlines(True)
@@ -71,8 +65,8 @@ def part(program, data, name, fold):
     """The lines of a fold's documents and their labels."""
     if name in LETOR:
         return letor_lines(data, name, fold)
-    with tempfile.TemporaryDirectory() as folder:
-        lines, pairs, labels = text_pool(program, data, name, pathlib.Path(folder))
+    with common.scratch() as folder:
+        lines, pairs, labels = text_pool(program, data, name, folder)
     topics = {topic: t for t, topic in enumerate(dict.fromkeys(topic for topic, _ in pairs))}
     kept = [d for d, (topic, _) in enumerate(pairs) if topics[topic] % 5 != fold - 1]
     return [lines[d] for d in kept], [labels[d] for d in kept]
@@ -89,15 +83,9 @@ def minority(answers):
 
 def estimates(program, lines, labels, options):
     """(answers, minority labels, expected, low, high, left) at each point, with all labels answered in turn."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-
+    with common.scratch() as folder:
         def run(*arguments, **more):
-            done = subprocess.run([program, "reduce", *arguments, "--device", "cpu", *options], cwd=folder,
-                                  capture_output=True, text=True, **more)
-            if done.returncode != 0:
-                raise SystemExit(f"label_estimates.py: {done.stderr.strip()}")
-            return done
+            return common.call(program, "reduce", *arguments, "--device", "cpu", *options, cwd=folder, **more)
 
         rest = [line.split(b" ", 1)[1] for line in lines]
         pool = ["--train", "pool", "--unlabelled", "-1"]
@@ -116,7 +104,7 @@ def estimates(program, lines, labels, options):
         words = "".join(("e\n" if n in points[1:] else "") + labels[d] + "\n" for n, d in enumerate(order))
         shown = run(*pool, "--out", "got", "--oracle", "ask", "--resume", "state", input=words).stderr
         if any((folder / a).read_bytes() != (folder / b).read_bytes() for a, b in (("want", "got"), ("order", "state"))):
-            raise SystemExit(f"label_estimates.py: {' '.join(options)}: not what all labels choose")
+            common.fail(f"{' '.join(options)}: not what all labels choose")
         found = [tuple(map(int, numbers)) for numbers in SENTENCE.findall(shown)]
         assert len(found) == len(points), (found, points)
         return [(n, known[n - 1], *numbers, len(order) - n) for n, numbers in zip(points, found)]
@@ -128,8 +116,7 @@ def summary(points):
     share = lambda n: f"{n} ({100 * n / len(points):.1f} %)"
     first = [row["within"] for row in points if row["first"]]
     return [len(points), share(sum(row["factor"] <= 1.5 for row in points)), share(sum(row["within"] for row in points)),
-            f"{sum(first)} of {len(first)}",
-            min(row["ratio"] for row in points), max(row["ratio"] for row in points),
+            f"{sum(first)} of {len(first)}", min(row["ratio"] for row in points), max(row["ratio"] for row in points),
             "{answers}: {expected} ({low} to {high}), {left}".format(**worst)]
 
 
@@ -142,57 +129,43 @@ def tables(sets, points):
             rows.append([name, cuts, size, *summary([row for row in of_set if (row["cuts"], row["rule_size"]) == (cuts, size)])])
         rows.append([name, "all", "", *summary(of_set)])
     rows.append(["all", "", "", *summary(points)])
-    return markdown("Documents still asked about: estimates and what it was",
-                    ["set", "cuts", "--rule-size", "estimates", "within a factor of 1.5", "within their bounds",
-                     "of first ones", "smallest ratio", "largest ratio", "the worst: answers: expected (bounds), what came"], rows)
+    return common.table(["set", "cuts", "--rule-size", "estimates", "within a factor of 1.5", "within their bounds",
+                         "of first ones", "smallest ratio", "largest ratio", "the worst: answers: expected (bounds), what came"],
+                        rows, "Documents still asked about: estimates and what it was")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("program", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("data", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--sets", default="OHSUMED,MQ2008")
-    parser.add_argument("--sizes", default="3,4")
-    parser.add_argument("--folds", default="1,2,3,4,5")
-    parser.add_argument("--skip", type=float, default=0)
-    arguments = parser.parse_args()
-    program, sets = str(arguments.program), arguments.sets.split(",")
-    if unknown := [name for name in sets if name not in LETOR and not TEXT.fullmatch(name)]:
+    parser = common.parser(__doc__, "program", "data", "out", sets=["OHSUMED", "MQ2008"], sizes=[3, 4], folds=[1, 2, 3, 4, 5],
+                           skip=0.0)
+    a = parser.parse_args()
+    if unknown := [name for name in a.sets if name not in LETOR and not TEXT.fullmatch(name)]:
         parser.error(f"--sets: found {', '.join(unknown)}, expected {', '.join(LETOR)}, collection or Cranfield")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "build": build(arguments.program.parent), "machine": machine(), "sets": arguments.sets, "sizes": arguments.sizes,
-                "folds": arguments.folds, **({"skip": arguments.skip} if arguments.skip else {})}
-    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
-    points = []
-    with open(arguments.out / "results.jsonl", "w") as log:
-        for fold, name in itertools.product(map(int, arguments.folds.split(",")), sets):
-            lines, answers_of = part(program, arguments.data, name, fold)
-            chance = random.Random(f"Fold{fold} {arguments.skip}")
-            labels = ["skip" if chance.random() < arguments.skip else label for label in answers_of]
-            for cuts, size in itertools.product(LETOR.get(name, TEXT_CUTS), map(int, arguments.sizes.split(","))):
-                options = ["--rule-size", str(size), "--method", cuts]
-                if name not in LETOR and "-raw" not in name:
-                    options += ["--norm", "query-minmax"]
-                for n, point in enumerate(estimates(program, lines, labels, options)):
-                    answers, known, expected, low, high, left = point
-                    row = {"set": name, "cuts": cuts, "rule_size": size, "fold": fold, "answers": answers, "minority": known,
-                           "first": int(n == 0), "expected": expected, "low": low, "high": high, "left": left,
-                           "ratio": round(expected / left, 3), "factor": round(max(expected / left, left / expected), 3),
-                           "within": int(low <= left <= high)}
-                    log.write(json.dumps(row) + "\n")
-                    points.append(row)
-            log.flush()
-            text = tables(sets, points)
-            (arguments.out / "tables.md").write_text(text)
+    common.manifest(a.out / "manifest.json", build=common.build(a.program), sets=a.sets, sizes=a.sizes, folds=a.folds,
+                    **({"skip": a.skip} if a.skip else {}))
+    points = common.Log(a.out / "results.jsonl")
+    for fold, name in itertools.product(a.folds, a.sets):
+        lines, answers_of = part(a.program, a.data, name, fold)
+        chance = random.Random(f"Fold{fold} {a.skip}")
+        labels = ["skip" if chance.random() < a.skip else label for label in answers_of]
+        for cuts, size in itertools.product(LETOR.get(name, TEXT_CUTS), a.sizes):
+            options = ["--rule-size", str(size), "--method", cuts]
+            if name not in LETOR and "-raw" not in name:
+                options += ["--norm", "query-minmax"]
+            for n, point in enumerate(estimates(a.program, lines, labels, options)):
+                answers, known, expected, low, high, left = point
+                row = {"set": name, "cuts": cuts, "rule_size": size, "fold": fold, "answers": answers, "minority": known,
+                       "first": int(n == 0), "expected": expected, "low": low, "high": high, "left": left,
+                       "ratio": round(expected / left, 3), "factor": round(max(expected / left, left / expected), 3),
+                       "within": int(low <= left <= high)}
+                points.add(row)
+        text = tables(a.sets, points)
+        common.write(a.out / "tables.md", text)
     print(text)
-    wrong = [name for name in sets
-             if sum(of := [row["within"] for row in points if row["set"] == name]) < 0.95 * len(of)]
+    wrong = [name for name in a.sets if sum(of := [row["within"] for row in points if row["set"] == name]) < 0.95 * len(of)]
     if wrong:
-        sys.exit(f"label_estimates.py: {', '.join(wrong)}: more than 5 of 100 estimates are beyond their bounds")
+        common.fail(f"{', '.join(wrong)}: more than 5 of 100 estimates are beyond their bounds")
     if missed := [row for row in points if row["first"] and not row["within"]]:
-        sys.exit(f"label_estimates.py: {len(missed)} first estimates are beyond their bounds, such as {missed[0]}")
+        common.fail(f"{len(missed)} first estimates are beyond their bounds, such as {missed[0]}")
 
 
 if __name__ == "__main__":

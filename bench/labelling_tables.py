@@ -14,38 +14,29 @@ DATA_FOLDER has letor/{OHSUMED,MQ2008}/Fold1..5/{train,test}.txt. Writes results
 manifest.json into OUT_FOLDER.
 """
 
-import argparse
-import datetime
 import itertools
 import json
-import pathlib
 import random
 import statistics
-import subprocess
-import tempfile
 
-from tables import build, machine, markdown
+import common
 
 CUTS = {"OHSUMED": "width", "MQ2008": "frequency"}
 
 
 class Work:
     def __init__(self, program, folder):
-        self.program, self.folder = str(program), pathlib.Path(folder)
+        self.program, self.folder = program, folder
 
-    def run(self, *arguments, codes=(0,)):
-        done = subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True)
-        if done.returncode not in codes:
-            raise SystemExit(f"labelling_tables.py: {' '.join(map(str, arguments))}: {done.stderr.strip()}")
-        return done
+    def run(self, *words, codes=(0,)):
+        return common.call(self.program, *words, codes=codes, cwd=self.folder)
 
     def effect(self, training, fold):
         """MAP and NDCG@10 on the test part."""
         test = fold / "test.txt"
-        self.run("rank", "--device", "cpu", "--train", training, "--test", test, "--discretizer", "cuts.json",
-                 "--out", "scores", "--quiet")
-        told = self.run("evaluate", "--test", test, "--scores", "scores", "--metrics", "MAP,NDCG@10", "--json")
-        return json.loads(told.stdout)["systems"][0]["averages"]
+        self.run("rank", "--device", "cpu", "--train", training, "--test", test, "--discretizer", "cuts.json", "--out", "scores",
+                 "--quiet")
+        return common.averages(self.program, test, "scores", "MAP,NDCG@10", cwd=self.folder)
 
 
 def groups(path):
@@ -66,7 +57,7 @@ def queries(work, data, draws, log):
             def note(what, training, documents, count):
                 row = {"what": what, "set": name, "fold": number, "documents": documents, "queries": count,
                        **work.effect(training, fold)}
-                log.write(json.dumps(row) + "\n")
+                log.add(row)
                 found.setdefault(what, []).append(row)
 
             def chosen(*more):
@@ -92,8 +83,7 @@ def queries(work, data, draws, log):
             mean = lambda key: statistics.fmean(row[key] for row in of)
             rows.append([name, what, mean("documents"), mean("queries") if of[0]["queries"] else None, mean("MAP"),
                          mean("NDCG@10")])
-    return markdown(f"Whole queries ({draws} draws a fold)",
-                    ["set", "chosen", "documents", "queries", "MAP", "NDCG@10"], rows)
+    return common.table(["set", "chosen", "documents", "queries", "MAP", "NDCG@10"], rows, f"Whole queries ({draws} draws a fold)")
 
 
 def batches(work, data, sizes, log):
@@ -108,9 +98,8 @@ def batches(work, data, sizes, log):
             table, rounds = "line\tlabel\n", 0
             while True:
                 (work.folder / "labels").write_text(table)
-                done = work.run("reduce", "--device", "cpu", "--train", "pool", "--unlabelled", "-1", "--out", "got",
-                                "--oracle", "file:labels", "--pending", "wanted", "--batch", size, "--json",
-                                codes=(0, 5))
+                done = work.run("reduce", "--device", "cpu", "--train", "pool", "--unlabelled", "-1", "--out", "got", "--oracle",
+                                "file:labels", "--pending", "wanted", "--batch", size, "--json", codes=(0, 5))
                 if done.returncode == 0:
                     break
                 for row in (work.folder / "wanted").read_text().splitlines()[1:]:
@@ -118,32 +107,23 @@ def batches(work, data, sizes, log):
                     table += f"{document}\t{labels[int(document)]}\n"
                 rounds += 1
             if (work.folder / "got").read_bytes() != (work.folder / "want").read_bytes():
-                raise SystemExit(f"labelling_tables.py: {name}, batch {size}: not what all labels choose")
+                common.fail(f"{name}, batch {size}: not what all labels choose")
             given, chosen = table.count("\n") - 1, json.loads(done.stdout)["chosen"]
             row = {"what": "batches", "set": name, "batch": size, "rounds": rounds, "labels": given, "chosen": chosen}
-            log.write(json.dumps(row) + "\n")
+            log.add(row)
             rows.append([name, size, rounds, given, chosen, given - chosen])
-    return markdown("Batches, fold 1", ["set", "--batch", "times asked", "labels given", "chosen", "unused"], rows)
+    return common.table(["set", "--batch", "times asked", "labels given", "chosen", "unused"], rows, "Batches, fold 1")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("program", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("data", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--draws", type=int, default=6)
-    parser.add_argument("--batches", default="0,20")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    manifest = {"started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "build": build(arguments.program.parent), "machine": machine(), "draws": arguments.draws}
-    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
-    with tempfile.TemporaryDirectory() as folder, open(arguments.out / "results.jsonl", "w") as log:
-        work = Work(arguments.program, folder)
-        done = [queries(work, arguments.data, arguments.draws, log),
-                batches(work, arguments.data, [int(n) for n in arguments.batches.split(",")], log)]
-    (arguments.out / "tables.md").write_text("\n".join(done))
-    print("\n".join(done))
+    a = common.arguments(__doc__, "program", "data", "out", draws=6, batches=[0, 20])
+    log = common.Log(a.out / "results.jsonl")
+    common.manifest(a.out / "manifest.json", build=common.build(a.program), draws=a.draws)
+    with common.scratch() as folder:
+        work = Work(a.program, folder)
+        done = queries(work, a.data, a.draws, log) + "\n" + batches(work, a.data, a.batches, log)
+    common.write(a.out / "tables.md", done)
+    print(done)
 
 
 if __name__ == "__main__":

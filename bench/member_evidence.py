@@ -36,22 +36,16 @@ ten-thousandths), tables.md and manifest.json. A run that was stopped goes on fr
 Needs numpy.
 """
 
-import argparse
-import pathlib
-
+import common
 import needs
+from validation_parts import (MEASURES, Results, bare, collect, comparison, grouped, parsed, preface, signed, standardized,
+                              write_manifest)
 
-needs.packages("numpy")
-
-import numpy
-
-from validation_parts import (MEASURES, Results, add_arguments, bare, collect, comparison, grouped, markdown, now,
-                              parsed, preface, signed, standardized, write_manifest)
+numpy, = needs.packages("numpy")
 
 WAYS = ("chosen", "random", "queries")
 STRENGTHS = (3, 10, 30, 100, 300, 1000, 3000)
-PENALTIES = (("1e-4", "0.1"), ("1e-3", "1"), ("1e-3", "10"), ("1e-3", "100"), ("1e-3", "1000"), ("1e-3", "10000"),
-             ("1e-1", "10"))
+PENALTIES = (("1e-4", "0.1"), ("1e-3", "1"), ("1e-3", "10"), ("1e-3", "100"), ("1e-3", "1000"), ("1e-3", "10000"), ("1e-1", "10"))
 FOUR = ("--rule-size", "4", "--smoothing", "5", "--support-weight", "-0.25")
 
 
@@ -246,8 +240,8 @@ class Report:
                           self.best(way, budget, measure, without), RULES[0])
                 rows.append([way, head, f"{top} {bare(self.mean(way, budget, top, measure))}",
                              *(f"{other} {self.less(way, budget, other, top, measure)}" for other in others)])
-        return markdown(["way", "budget (labels)", "best", "best of one member", "best without items",
-                         "rules as they are"], rows)
+        return common.table(["way", "budget (labels)", "best", "best of one member", "best without items", "rules as they are"],
+                            rows)
 
     def sets_table(self, measure):
         """The best of each set alone."""
@@ -257,7 +251,7 @@ class Report:
                 found = {c: float(self.of("mean", budget, c, measure)[name].mean()) for c in CANDIDATES}
                 top = max(found, key=found.get)
                 rows.append([name, head, top, bare(found[top])])
-        return markdown(["set", "budget (labels)", "best", measure], rows)
+        return common.table(["set", "budget (labels)", "best", measure], rows)
 
     def compositions_table(self, measure):
         """Of each composition of kinds the settings that are best at the budget, less the best of all."""
@@ -267,7 +261,7 @@ class Report:
         rows = [[kind, *(self.less("mean", budget, self.best("mean", budget, measure, of),
                                    self.best("mean", budget, measure), measure) for budget in self.budgets)]
                 for kind, of in kinds.items()]
-        return markdown(["composition", *self.heads()], rows)
+        return common.table(["composition", *self.heads()], rows)
 
     def items_table(self, measure):
         """What weighted items add: each combination with them less the same without."""
@@ -276,14 +270,14 @@ class Report:
             rest = "+".join(member for member in of if member not in ITEMS)
             if rest != name:
                 rows.append([rest, *(self.less("mean", budget, name, rest, measure) for budget in self.budgets)])
-        return markdown([f"{ITEMS[1]} beside", *self.heads()], rows)
+        return common.table([f"{ITEMS[1]} beside", *self.heads()], rows)
 
     def less_table(self, measure):
         """All candidates less the best of their budget."""
         best = {budget: self.best("mean", budget, measure) for budget in self.budgets}
         rows = [[candidate, *(self.less("mean", budget, candidate, best[budget], measure) for budget in self.budgets)]
                 for candidate in CANDIDATES]
-        return markdown(["candidate", *self.heads()], rows)
+        return common.table(["candidate", *self.heads()], rows)
 
     def means_table(self, way, measure):
         best = {budget: self.best(way, budget, measure) for budget in self.budgets}
@@ -292,7 +286,7 @@ class Report:
             cells = [bare(self.mean(way, budget, candidate, measure)) for budget in self.budgets]
             rows.append([candidate, *(f"**{cell}**" if candidate == best[budget] else cell
                                       for budget, cell in zip(self.budgets, cells))])
-        return markdown(["candidate", *self.heads()], rows)
+        return common.table(["candidate", *self.heads()], rows)
 
     def text(self):
         parts = [preface(self.arguments) + " The way `mean` is "
@@ -306,22 +300,17 @@ class Report:
                       f"## {measure}: what weighted items add, mean of the ways\n", self.items_table(measure),
                       f"## {measure}: less the best of the budget, mean of the ways\n", self.less_table(measure)]
             for way in ("mean", *WAYS):
-                parts += [f"## {measure}, {'mean of the ways' if way == 'mean' else way}\n",
-                          self.means_table(way, measure)]
+                parts += [f"## {measure}, {'mean of the ways' if way == 'mean' else way}\n", self.means_table(way, measure)]
         return "\n".join(parts)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    add_arguments(parser, 3)
-    parser.add_argument("--budgets", default="1%,2%,5%,10%,25%,100%")
-    arguments = parsed(parser)
+    arguments = parsed(__doc__, budgets=["1%", "2%", "5%", "10%", "25%", "100%"])
     results = Results(arguments.out, "evidence")
     if not arguments.tables_only:
-        started = now()
         used = collect(arguments, results, learn, orders, CANDIDATES)
-        write_manifest(arguments, started, used, {"numpy": numpy.__version__})
-    pathlib.Path(arguments.out / "tables.md").write_text(Report(arguments, results.measured()).text())
+        write_manifest(arguments, used, {"numpy": numpy.__version__})
+    common.write(arguments.out / "tables.md", Report(arguments, results.measured()).text())
 
 
 if __name__ == "__main__":

@@ -8,15 +8,14 @@ The bench answers twice, and the second time counts. A call goes on where the on
 --seconds. The clocks stay as they are (--clock-control none): counts do not depend on them.
 """
 
-import argparse
 import csv
-import datetime
 import json
-import pathlib
 import re
 import subprocess
 import sys
 import time
+
+import common
 
 METRICS = {  # of all kernels of a search
     "requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
@@ -92,16 +91,10 @@ def row_of(a, data, line, metrics):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench")
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--words", required=True)
-    parser.add_argument("--vectors", required=True)
-    parser.add_argument("--queries", type=int, default=264)
-    parser.add_argument("--launches", type=int, default=200, help="kernels that are profiled at most, of a process")
-    parser.add_argument("--limit", type=float, default=60, help="seconds of a process")
-    parser.add_argument("--seconds", type=float, default=550, help="no process is begun after them")
-    a = parser.parse_args()
+    a = common.arguments(__doc__, "bench", "out", words={"required": True}, vectors={"required": True}, queries=264,
+                         launches={"type": int, "default": 200, "help": "kernels that are profiled at most, of a process"},
+                         limit={"type": float, "default": 60, "help": "seconds of a process"},
+                         seconds={"type": float, "default": 550, "help": "no process is begun after them"})
     a.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + a.seconds - a.limit / 2
     lines, manifest = a.out / "counters.jsonl", a.out / "counters-manifest.json"
@@ -130,8 +123,7 @@ def main():
         with open(lines, "a") as out:
             out.write(json.dumps(row) + "\n")
         seen["done"].append(key)
-        seen.update(build=build, ended=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                    metrics=metrics)
+        seen.update(build=build, ended=common.now(), metrics=metrics)
         manifest.write_text(json.dumps(seen, indent=2) + "\n")
     sys.exit(1 if failed else 0)
 

@@ -3,20 +3,18 @@
 
 Runs metric_gpu_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and the
 figures. WORDS is in UTF-8. A job that takes more than --limit seconds is cut off; its lines until then stay, and
-the manifest says so. `--resume` passes over the jobs that the manifest has as whole. `--tables` draws again from what
+the manifest says so. Figures need matplotlib. `--resume` passes over the jobs that the manifest has as whole. `--tables` draws again from what
 lies in OUT. Time normalized to the largest is the whole call's, queries and answers copied. Memory transactions and
 divergence are in OUT/counters.jsonl, where bench/metric_counters.py has been there.
 """
 
-import argparse
-import datetime
+import functools
 import json
-import pathlib
-import subprocess
 
-import svg_lines
-from row_tables import COLOURS, Bars, Rows, names, panels_of_bars, read, table
+import common
+from common import Rows
 
+table = functools.partial(common.table, digits=".3f")
 PUBLISHED = ("brute", "lc", "sss")
 ALPHAS = (.4, .5, .66)
 
@@ -32,41 +30,10 @@ def jobs_of(a):
             jobs[f"{name}-sss-{alpha:g}"] = [*line, "engines=sss", f"alpha={alpha:g}", "batches=0", "rounds=1", "cpu=1000",
                                              "serial=50"]
         jobs[f"{name}-brute"] = [*line, "engines=brute", "batches=0", "rounds=1"]
-        jobs[f"{name}-shrinking"] = [*line, "engines=lc-shrinking", "queries=8000", "batches=0", "rounds=1",
-                                     "cpu=200", "serial=10"]
+        jobs[f"{name}-shrinking"] = [*line, "engines=lc-shrinking", "queries=8000", "batches=0", "rounds=1", "cpu=200", "serial=10"]
         jobs[f"{name}-sss-pivots"] = [*line, "engines=sss-pivots", "alpha=.66", "queries=4000", "batches=0",
                                       "rounds=1", "cpu=200", "serial=10"]
     return jobs
-
-
-def run(a):
-    manifest = a.out / "manifest.json"
-    files = json.loads(manifest.read_text())["files"] if manifest.exists() else {}
-    for name, line in jobs_of(a).items():
-        if a.only and name not in a.only:
-            continue
-        if a.resume and not files.get(f"{name}.jsonl", {}).get("cut_off", True):
-            continue
-        started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        cut_off = False
-        with open(a.out / f"{name}.jsonl", "wb") as lines, open(a.out / "messages", "w+b") as messages:
-            try:
-                subprocess.run([a.bench, *line], stdout=lines, stderr=messages, check=True, timeout=a.limit)
-            except subprocess.TimeoutExpired:
-                cut_off = True
-            except subprocess.CalledProcessError as error:
-                messages.seek(0)
-                print(name, error, messages.read().decode(), flush=True)
-                cut_off = True
-            messages.seek(0)
-            build = messages.read().decode().strip()
-        (a.out / "messages").unlink()
-        files[f"{name}.jsonl"] = {
-            "started": started, "build": build, "cut_off": cut_off,
-            "command": " ".join([pathlib.Path(a.bench).name,
-                                 *(word.split("=")[0] + "=" + pathlib.Path(word).name if "/" in word else word
-                                   for word in line)])}
-        manifest.write_text(json.dumps({"note": a.note, "files": files}, indent=2) + "\n")
 
 
 def kind_of(row):
@@ -116,17 +83,22 @@ def normalized(out, figure, title, rows, counters, text):
         value = fields[name](row)
         return None if value is None else value / most[name]
 
-    lines = [[label_of(row), kind_of(row), *("" if share(name, row) is None else share(name, row) for name in fields),
-              us(row, "whole_s"), us(row, "kernel_s"), row["evaluations"], row["found"]] for row in rows]
-    text.append(f"\n### {title}\n\n" + table(["engine", "search", *(f"{name}, of the largest" for name in fields),
-                                            "us a query", "of kernels", "evaluations a query", "found"], lines))
-    cell = {(kind_of(row), label_of(row)): row for row in rows}
-    kinds = list(dict.fromkeys(map(kind_of, rows)))
+    lines = [[label_of(row), kind_of(row), *(share(name, row) for name in fields), us(row, "whole_s"), us(row, "kernel_s"),
+              row["evaluations"], row["found"]] for row in rows]
+    text.append(f"\n### {title}\n\n"
+                + table(["engine", "search", *(f"{name}, of the largest" for name in fields), "us a query", "of kernels",
+                         "evaluations a query", "found"], lines))
+    common.draw(out / f"figure-{figure}.svg", [bars_of(f"{title.split(':')[0]}: {name}, of the largest".replace("`", ""), rows,
+                                                       lambda row, name=name: share(name, row)) for name in fields])
+
+
+def bars_of(title, rows, value, normalized=True):
+    """A group a search, a bar an engine."""
+    cells = {(kind_of(row), label_of(row)): row for row in rows}
     labels = list(dict.fromkeys(map(label_of, rows)))
-    panels = [Bars(f"{title.split(':')[0]}: {name}, of the largest".replace("`", ""),
-                   [(kind, [share(name, cell[kind, label]) if (kind, label) in cell else None for label in labels])
-                    for kind in kinds]) for name in fields]
-    (out / f"figure-{figure}.svg").write_text(panels_of_bars(panels, [label.replace("`", "") for label in labels]))
+    return common.Bars(title,
+                       [(kind, [value(cells[kind, label]) if (kind, label) in cells else None for label in labels])
+                        for kind in dict.fromkeys(map(kind_of, rows))], [label.replace("`", "") for label in labels], normalized)
 
 
 def speed_ups(out, figures, name, kinds, rows, text):
@@ -142,20 +114,12 @@ def speed_ups(out, figures, name, kinds, rows, text):
     text.append(f"\n### {title}: queries a second over the same index on the CPU, {kinds}\n\n"
                 + table(["engine", "search", "queries/s", "over one thread", f"over {threads} threads",
                          f"{threads} threads over one", "evaluations on the CPU, of all objects", "on the GPU"], lines))
-    cell = {(kind_of(row), label_of(row)): row for row in rows}
-    labels = list(dict.fromkeys(map(label_of, rows)))
-    searches = list(dict.fromkeys(map(kind_of, rows)))
-    panels = [Bars(f"Figure {figure}: {name}, {kinds}, speed-up over {over}",
-                   [(kind, [cell[kind, label]["queries_per_s"] / cell[kind, label][field] if (kind, label) in cell else None
-                            for label in labels]) for kind in searches])
+    panels = [bars_of(f"Figure {figure}: {name}, {kinds}, speed-up over {over}", rows,
+                      lambda row, field=field: row["queries_per_s"] / row[field], normalized=False)
               for figure, over, field in ((figures[0], "one thread", "cpu_serial_queries_per_s"),
                                           (figures[-1], f"{threads} threads", "cpu_threads_queries_per_s"))]
-    plain = [label.replace("`", "") for label in labels]
-    if len(figures) == 1:
-        (out / f"figure-{figures[0]}-{name}.svg").write_text(panels_of_bars(panels, plain, normalized=False))
-        return
-    for figure, panel in zip(figures, panels):
-        (out / f"figure-{figure}-{name}.svg").write_text(panels_of_bars([panel], plain, normalized=False))
+    for figure, of in ((figures[0], panels),) if len(figures) == 1 else zip(figures, ([panel] for panel in panels)):
+        common.draw(out / f"figure-{figure}-{name}.svg", of)
 
 
 def whole_alphas(rows):
@@ -176,7 +140,7 @@ def best_alpha(rows):
 def counters_of_pivots(name, counters, text):
     """Table 4.1 and figure 4.2: what a profiler counted of both distributions."""
     fields = ("sectors", "requests", "device_sectors", "divergent_branches", "threads_an_instruction")
-    lines = [[f"`{row['engine']}`, alpha {row['alpha']}", kind_of(row), *(row.get(field, "") for field in fields)]
+    lines = [[f"`{row['engine']}`, alpha {row['alpha']}", kind_of(row), *(row.get(field) for field in fields)]
              for row in counters.where(data=name, alpha=.66) if is_range(row)]
     if lines:
         text.append(f"\n### Table 4.1 and figure 4.2, {name}: counted by the profiler, of a query\n\n"
@@ -196,25 +160,23 @@ def batches(out, name, rows, text):
                                   [[kind, *(cell[kind, size]["queries_per_s"] for size in sizes),
                                     *(cell[kind, size]["queries_per_s"] / cell[kind, size]["cpu_threads_queries_per_s"]
                                       for size in sizes)] for kind in kinds]))
-    lines = [svg_lines.Line(kind, COLOURS[i], "", [(size, cell[kind, size]["queries_per_s"]) for size in sizes])
-             for i, kind in enumerate(kinds)]
-    over = [svg_lines.Line(kind, COLOURS[i], "", [(size, cell[kind, size]["queries_per_s"]
-                                                   / cell[kind, size]["cpu_threads_queries_per_s"]) for size in sizes])
-            for i, kind in enumerate(kinds)]
-    threads = of[0]["cpu_threads"]
-    (out / f"figure-4.10-{name}.svg").write_text(svg_lines.drawn(
-        [svg_lines.Panel(f"Figure 4.10 a: {name}, lc, queries a second", "queries in a batch", lines, []),
-         svg_lines.Panel(f"Figure 4.10 b: over {threads} threads of the CPU", "queries in a batch", over,
-                         [svg_lines.Level("as fast", "#555555", 1)])], 2))
+    lines, over = ([common.Line(kind, [(size, value(cell[kind, size])) for size in sizes], colour)
+                    for kind, colour in zip(kinds, common.COLOURS)]
+                   for value in (lambda row: row["queries_per_s"],
+                                 lambda row: row["queries_per_s"] / row["cpu_threads_queries_per_s"]))
+    common.draw(out / f"figure-4.10-{name}.svg", [
+        common.Lines(f"Figure 4.10 a: {name}, lc, queries a second", "queries in a batch", lines),
+        common.Lines(f"Figure 4.10 b: over {of[0]['cpu_threads']} threads of the CPU", "queries in a batch", over,
+                     [common.Level("as fast", 1, "#555555")])], 2)
 
 
 def draw(out):
     commits = commit_of(out)
     text = ["# Metric search on GPUs\n\nMade by `bench/metric_gpu.py` from the lines beside it"
             + (f", all of {commits[0]}.\n" if len(commits) == 1 else f": of {len(commits)} builds, {'; '.join(commits)}.\n")]
-    counters = read(out, "counters")
+    counters = common.case_rows(out, "counters")
     for name in ("words", "vectors"):
-        every = Rows(row for case in names(out, f"{name}-") for row in read(out, case))
+        every = Rows(row for case in common.case_names(out, f"{name}-") for row in common.case_rows(out, case))
         if not every:
             continue
         rows = Rows(row for row in every if row["batch"] == row["queries"] and row["batch"] > 1)
@@ -222,8 +184,7 @@ def draw(out):
         if alpha is None:
             text.append(f"\n{name}: of `sss` only the alphas {sorted(whole_alphas(rows))} have every search, so figures 4.1 "
                         "and 4.4, which compare alphas, and the one for the others are not drawn from it.\n")
-        shown = Rows(row for row in rows if row["engine"] in PUBLISHED and
-                     (row["engine"] != "sss" or row["alpha"] == alpha))
+        shown = Rows(row for row in rows if row["engine"] in PUBLISHED and (row["engine"] != "sss" or row["alpha"] == alpha))
         for figure, wanted, kinds in (("4.1", is_range, "ranges"), ("4.4", lambda row: not is_range(row), "kNN")):
             if alpha is not None:
                 normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
@@ -240,26 +201,20 @@ def draw(out):
             normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: published engines, {kinds}", some, counters, text)
             speed_ups(out, of, name, kinds, [*some, *(row for row in rows.where(engine="pairs") if wanted(row))], text)
         batches(out, name, every, text)
-    (out / "tables.md").write_text("".join(text))
+    common.write(out / "tables.md", "".join(text))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench")
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--words")
-    parser.add_argument("--vectors")
-    parser.add_argument("--gpus", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=600, help="seconds a job")
-    parser.add_argument("--only", nargs="*", help="jobs, such as words-lc; the others' lines stay")
-    parser.add_argument("--resume", action="store_true", help="jobs that ended well before are not run again")
-    parser.add_argument("--note", default="", help="what else the machine did")
-    parser.add_argument("--tables", action="store_true", help="draw again from the lines in OUT")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    if not arguments.tables:
-        run(arguments)
-    draw(arguments.out)
+    a = common.arguments(__doc__, "bench", "out", words=str, vectors=str, gpus=1,
+                         limit={"type": float, "default": 600, "help": "seconds a job"},
+                         only={"nargs": "*", "help": "jobs, such as words-lc; the others' lines stay"},
+                         resume={"action": "store_true", "help": "jobs that ended well before are not run again"},
+                         note={"default": "", "help": "what else the machine did"},
+                         tables={"action": "store_true", "help": "draw again from the lines in OUT"})
+    failed = [] if a.tables else common.run_jobs(a.out, a.bench, jobs_of(a), a.limit, a.only, a.resume, a.note)
+    draw(a.out)
+    if failed:
+        common.fail(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

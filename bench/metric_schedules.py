@@ -1,26 +1,23 @@
 #!/usr/bin/env python3
 """metric_schedules.py BENCH OUT --words FILE --vectors FILE: figures 3.2 to 3.11 of Barrientos 2011.
 
-Runs metric_schedule_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and
-the figures. `--part counted` counts, which gives the same on every machine; `--part seconds` times queries that all wait, and low traffic on the
-most threads, a job a type of index, which is for a machine of 16 cores and more that does nothing else; the default does both. There `sss` and
-`m-tree` have half the queries, `mvpt`, which takes longest by far, a quarter and one round. Defaults are a full run: 40,000 queries among 51,589
-words and 24,000 among 96,000 vectors on 1 to 16 threads. A job that takes more than --limit seconds is cut off; its lines until
-then stay, and the manifest says so. `--tables` draws again from what lies in OUT.
+Runs metric_schedule_bench (which checks every answer) and writes to OUT its lines, a manifest, tables.md and the figures, for which it
+needs matplotlib. `--part counted` counts, which gives the same on every machine; `--part seconds` times queries that all wait, and low
+traffic on the most threads, a job a type of index, which is for a machine of 16 cores and more that does nothing else; the default does
+both. There `sss` and `m-tree` have half the queries, `mvpt`, which takes longest by far, a quarter and one round. Defaults are a full
+run: 40,000 queries among 51,589 words and 24,000 among 96,000 vectors on 1 to 16 threads. A job that takes more than --limit seconds is
+cut off; its lines until then stay, and the manifest says so. `--tables` draws again from the lines in OUT.
 """
 
-import argparse
-import datetime
+import functools
 import json
-import os
-import pathlib
 import re
-import subprocess
 
-import svg_lines
-from row_tables import COLOURS, Bars, Rows, bars, names, panels_of_bars, read, table
+import common
+from common import Rows
 
-DASHES = ["", "6 3", "2 2", "8 3 2 3", "", "4 4"]
+table = functools.partial(common.table, digits=".3f")
+STYLES = ["-", (0, (6, 3)), (0, (2, 2)), (0, (8, 3, 2, 3)), "-", (0, (4, 4))]
 TIMED = {"lc": 1, "sss-tree": 1, "egnat": 1, "sss": 2, "m-tree": 2, "mvpt": 4}  # a part of the queries is timed, one in so many
 DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
 
@@ -55,31 +52,6 @@ def jobs_of(a):
     return jobs
 
 
-def run(arguments, out):
-    """All lines of the bench, and of what they were made."""
-    path = out / "manifest.json"
-    files = json.loads(path.read_text())["files"] if path.exists() else {}
-    for name, line in jobs_of(arguments).items():
-        if arguments.only and name not in arguments.only:
-            continue
-        started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        cut_off = False
-        with open(out / f"{name}.jsonl", "wb") as lines, open(out / "messages", "w+b") as messages:
-            try:
-                subprocess.run([arguments.bench, *line], stdout=lines, stderr=messages, check=True, timeout=arguments.limit)
-            except subprocess.TimeoutExpired:
-                cut_off = True
-            messages.seek(0)
-            build = messages.read().decode().strip()
-        (out / "messages").unlink()
-        files[f"{name}.jsonl"] = {
-            "started": started, "build": build, "load": os.getloadavg()[0], "cut_off": cut_off,
-            "command": " ".join([pathlib.Path(arguments.bench).name,
-                                 *(word.replace(str(pathlib.Path(word.partition("=")[2]).parent) + "/", "")
-                                   if "/" in word else word for word in line)])}
-        path.write_text(json.dumps({"note": arguments.note, "files": files}, indent=2) + "\n")
-
-
 def of_range(row):
     return f"{row['share']} %" if row["share"] else f"r = {row['radius']:g}"
 
@@ -91,11 +63,15 @@ def name_of(index, range_name):
 
 def write_lines(path, panels):
     """A panel for each (title, [(label, points), ...]) that has points: values by threads."""
-    drawn = [svg_lines.Panel(title, "threads", [svg_lines.Line(label, COLOURS[i], DASHES[i], points)
-                                                for i, (label, points) in enumerate(series)], [])
+    shown = [common.Lines(title, "threads", [common.Line(*one, *of) for one, *of in zip(series, common.COLOURS, STYLES)])
              for title, series in panels if any(points for _, points in series)]
-    if drawn:
-        path.write_text(svg_lines.drawn(drawn, len(drawn)))
+    if shown:
+        common.draw(path, shown, len(shown))
+
+
+def write_bars(path, title, groups, labels):
+    """One panel of bars, all at most 1: the normalized figures."""
+    common.draw(path, [common.Bars(title, groups, labels)])
 
 
 def by_threads_of(rows, field, **fields):
@@ -123,8 +99,8 @@ def times(rows, out, traffic, figure, text):
         text.append(f"\n### Figure {figure}, {data}: time, {most} threads, {traffic} traffic\n\n"
                     f"Of the largest, {largest:.1f} units; beside it the mean units from a query's arrival to its "
                     f"answer.\n\n" + table(head, lines))
-        (out / f"figure-{figure}-{data}.svg").write_text(
-            bars(f"Figure {figure}: counted time, {data}, {most} threads, {traffic} traffic", groups, DEALT))
+        write_bars(out / f"figure-{figure}-{data}.svg", f"Figure {figure}: counted time, {data}, {most} threads, {traffic} traffic",
+                   groups, DEALT)
 
 
 def indexes(rows, out, text):
@@ -133,24 +109,23 @@ def indexes(rows, out, text):
     names = rows.values("index")
     for data in rows.values("data"):
         for schedule, traffic in (("local", "high"), ("bulk-circular", "low")):
-            some = rows.where(data=data, row="counted", schedule=schedule, traffic=traffic, threads=most,
-                              superstep=1024)
+            some = rows.where(data=data, row="counted", schedule=schedule, traffic=traffic, threads=most, superstep=1024)
             # Time is in queries of each index: in distances it can be compared.
             work = {(row["index"], row["radius"]): row["end"] * row["evaluations"] for row in some}
             for (index, radius), value in work.items():
                 row = some.one(index=index, radius=radius)
-                lines.append([f"{data}, {schedule}, {traffic}", f"`{index}`", of_range(row),
-                              value / max(work.values())])
+                lines.append([f"{data}, {schedule}, {traffic}", f"`{index}`", of_range(row), value / max(work.values())])
             groups = [(of_range(some.where(radius=radius)[0]), [work[index, radius] / max(work.values()) if (index, radius) in
                                                                 work else None for index in names])
                       for radius in some.values("radius")]
             if groups:
-                panels.append(Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time", groups))
+                panels.append(common.Bars(f"Figure 3.6: {data}, {schedule}, {traffic} traffic, {most} threads, counted time",
+                                          groups, names))
     if not panels:
         return
     text.append("\n### Figure 3.6: the indexes, counted time in distances, of the largest\n\n"
                 + table(["data, schedule, traffic", "index", "range", "time"], lines))
-    (out / "figure-3.6.svg").write_text(panels_of_bars(panels, names))
+    common.draw(out / "figure-3.6.svg", panels)
 
 
 def by_threads(rows, out, text):
@@ -194,9 +169,8 @@ def split(rows, out, text):
             part = some.one(row="split", parts=most, index=whole["index"], radius=whole["radius"])
             if part and local:
                 # The largest share of a thread, in distances.
-                lines.append([f"`{whole['index']}`, {of_range(whole)}",
-                              whole["evaluations"] / most / local["efficiency"], part["end"] * whole["evaluations"]
-                              / whole["queries"], whole["evaluations"], part["evaluations"]])
+                lines.append([f"`{whole['index']}`, {of_range(whole)}", whole["evaluations"] / most / local["efficiency"],
+                              part["end"] * whole["evaluations"] / whole["queries"], whole["evaluations"], part["evaluations"]])
         if not lines:
             continue
         time, distances = (max(max(line[i], line[i + 1]) for line in lines) for i in (1, 3))
@@ -207,10 +181,10 @@ def split(rows, out, text):
                     + table(["index, range", "time: one", "time: split", "distances: one", "distances: split",
                              "split over one"], shown))
         for figure, at, what in (("3.10", 1, "time"), ("3.11", 3, "distances a query")):
-            (out / f"figure-{figure}-{data}.svg").write_text(bars(
-                f"Figure {figure}: {what}, {data}, one index and one for each of {most} threads",
-                [(line[0].replace("`", "").replace(",", "").replace("r = ", "r"), line[at:at + 2]) for line in shown],
-                ["one index", "split"]))
+            write_bars(out / f"figure-{figure}-{data}.svg",
+                       f"Figure {figure}: {what}, {data}, one index and one for each of {most} threads",
+                       [(line[0].replace("`", "").replace(",", "").replace("r = ", "r"), line[at:at + 2]) for line in shown],
+                       ["one index", "split"])
 
 
 def critical(rows, out, text):
@@ -221,19 +195,17 @@ def critical(rows, out, text):
         largest = max(other["seconds"] for other in rows.where(index=row["index"]))
         share[row["index"], row["radius"], row["schedule"]] = row["seconds"] / largest
         lines.append([f"`{row['index']}`, {of_range(row)}", row["schedule"], row["seconds"] / largest,
-                      row["supersteps"] / row["queries"], row["messages"] / row["queries"],
-                      row["critical"] / row["queries"]])
+                      row["supersteps"] / row["queries"], row["messages"] / row["queries"], row["critical"] / row["queries"]])
     if not lines:
         return
     title = f"Figure 3.2: bulk-circular and bulk-critical, {rows[0]['data']}, {rows[-1]['threads']} threads"
-    text.append(f"\n### {title}\n\nSeconds of the largest of the index; a query's supersteps, messages and critical "
-                "regions.\n\n"
+    text.append(f"\n### {title}\n\nSeconds of the largest of the index; a query's supersteps, messages and critical regions.\n\n"
                 + table(["index, range", "schedule", "seconds", "supersteps", "messages", "regions"], lines))
     schedules = rows.values("schedule")
     groups = [(name_of(index, of_range(rows.where(index=index, radius=radius)[0])),
                [share.get((index, radius, schedule)) for schedule in schedules])
               for index in rows.values("index") for radius in rows.where(index=index).values("radius")]
-    (out / "figure-3.2.svg").write_text(bars(f"{title}, seconds", groups, schedules))
+    write_bars(out / "figure-3.2.svg", f"{title}, seconds", groups, schedules)
 
 
 def of_supersteps(rows, text):
@@ -250,8 +222,7 @@ def example(rows, out, text):
     some = rows.where(row="counted")
     if not some:
         return
-    lines = [[f"{row['schedule']}, {of_range(row)}", row["throughput"], row["response"], row["unit_efficiency"]]
-             for row in some]
+    lines = [[f"{row['schedule']}, {of_range(row)}", row["throughput"], row["response"], row["unit_efficiency"]] for row in some]
     title = f"Figure 3.5's arrivals: `lc`, {some[0]['data']}, {some[0]['threads']} threads"
     text.append(f"\n### {title}\n\nThe figure itself is a test (`metric_traffic.is_figure_3_5`): 12 units for local, 8.5 "
                 "for parts.\n\n" + table(["schedule, range", "throughput", "response", "E of a unit"], lines))
@@ -261,8 +232,8 @@ def example(rows, out, text):
         groups = [(of_range(some.where(radius=radius)[0]),
                    [(some.one(radius=radius, schedule=schedule) or {}).get(field) for schedule in schedules])
                   for radius in some.values("radius")]
-        panels.append(Bars(f"{title.replace('`', '')}: {what}", groups))
-    (out / "figure-3.5.svg").write_text(panels_of_bars(panels, schedules, normalized=False))
+        panels.append(common.Bars(f"{title.replace('`', '')}: {what}", groups, schedules, normalized=False))
+    common.draw(out / "figure-3.5.svg", panels)
 
 
 def cores_of(out):
@@ -310,10 +281,9 @@ def seconds_of_schedules(waiting, data, out, text):
                 + table(["index, range", *waiting.schedules, "one thread, ms a query"],
                         [[f"`{case[0]}`, {waiting.range_of(case)}", *(value / largest for value in values),
                           1000 * waiting.alone[case]] for case, values in shown]))
-    (out / f"figure-3.3-{data}-seconds.svg").write_text(bars(
-        f"Figure 3.3: seconds, {data}, {waiting.most} threads, all queries wait",
-        [(name_of(case[0], waiting.range_of(case)), [value / largest for value in values]) for case, values in shown],
-        waiting.schedules))
+    write_bars(out / f"figure-3.3-{data}-seconds.svg", f"Figure 3.3: seconds, {data}, {waiting.most} threads, all queries wait",
+               [(name_of(case[0], waiting.range_of(case)), [value / largest for value in values]) for case, values in shown],
+               waiting.schedules)
 
 
 def speed_ups(waiting, data, out, text):
@@ -324,7 +294,7 @@ def speed_ups(waiting, data, out, text):
     for case in cases:
         for schedule in waiting.schedules:
             found = dict(waiting.speed_ups(case, schedule))
-            lines.append([f"`{case[0]}`, {schedule}", *(found.get(n, "") for n in waiting.more)])
+            lines.append([f"`{case[0]}`, {schedule}", *(found.get(n) for n in waiting.more)])
     text.append(f"\n### Figure 3.7 by the clock, {data}: speed-up over one thread, {waiting.range_of(cases[0])}\n\n"
                 + table(["index, schedule", *(f"threads: {n}" for n in waiting.more)], lines))
     write_lines(out / f"figure-3.7-{data}-seconds.svg", [
@@ -348,10 +318,10 @@ def seconds_of_split(waiting, splits, data, out, text):
                         [[f"`{case[0]}`, {waiting.range_of(case)}", 1000 * one, 1000 * split, split / one, build_s]
                          for case, one, split, build_s in shown]))
     largest = max(max(one, split) for _, one, split, _ in shown)
-    (out / f"figure-3.10-{data}-seconds.svg").write_text(bars(
-        f"Figure 3.10: seconds, {data}, one index and one for each of {waiting.most} threads",
-        [(name_of(case[0], waiting.range_of(case)), [one / largest, split / largest]) for case, one, split, _ in shown],
-        ["one index", "split"]))
+    write_bars(out / f"figure-3.10-{data}-seconds.svg",
+               f"Figure 3.10: seconds, {data}, one index and one for each of {waiting.most} threads",
+               [(name_of(case[0], waiting.range_of(case)), [one / largest, split / largest]) for case, one, split, _ in shown],
+               ["one index", "split"])
 
 
 def in_seconds(rows, out, text):
@@ -389,20 +359,21 @@ def low_traffic(rows, out, text):
                     "one thread, and brings 5/6 of a query a thread. Beside it queries answered a unit and thread, and the mean units from "
                     "a query's arrival to its answer.\n\n"
                     + table(["index, range", "queries", "unit, ms", *(f"{name}{what}" for name in schedules for what in ("", ": response"))], lines))
-        (out / f"figure-3.4-{data}-seconds.svg").write_text(bars(
-            f"Figure 3.4: seconds, {data}, {threads} threads, low traffic",
-            [(name, [value / largest for value in values]) for name, values in seconds], schedules))
+        write_bars(out / f"figure-3.4-{data}-seconds.svg", f"Figure 3.4: seconds, {data}, {threads} threads, low traffic",
+                   [(name, [value / largest for value in values]) for name, values in seconds], schedules)
 
 
 def work(rows, text):
     lines = [[row["data"], f"`{row['index']}`", of_range(row), row["evaluations"], row["evaluations"] / row["objects"],
               row["found"]] for row in rows.where(row="index")]
-    text.append("\n### Distances a query\n\n"
-                + table(["data", "index", "range", "distances", "of all objects", "found"], lines))
+    text.append("\n### Distances a query\n\n" + table(["data", "index", "range", "distances", "of all objects", "found"], lines))
 
 
 def draw(out):
-    rows = Rows(read(out, "words") + read(out, "vectors"))
+    def read(name):
+        return common.case_rows(out, name)
+
+    rows = Rows(read("words") + read("vectors"))
     for row in rows:
         row.setdefault("threads", 0)
     text = ["Made by `bench/metric_schedules.py` from the lines beside it. Counted time: its unit is the mean number of "
@@ -410,43 +381,35 @@ def draw(out):
     counted = Rows(row for row in rows if row["threads"] > 0)
     if rows:
         work(rows, text)
-    critical(read(out, "critical"), out, text)
+    critical(read("critical"), out, text)
     if counted:
         times(counted, out, "high", "3.3", text)
         times(counted, out, "low", "3.4", text)
-    example(read(out, "figure-3.5"), out, text)
+    example(read("figure-3.5"), out, text)
     if counted:
         indexes(counted, out, text)
         by_threads(counted, out, text)
         split(rows, out, text)
-    of_supersteps(read(out, "supersteps"), text)
-    by_the_clock = Rows(row for case in reversed(names(out, "seconds-")) for row in read(out, case))
+    of_supersteps(read("supersteps"), text)
+    by_the_clock = Rows(row for case in reversed(common.case_names(out, "seconds-")) for row in common.case_rows(out, case))
     in_seconds(by_the_clock, out, text)
     low_traffic(by_the_clock, out, text)
-    (out / "tables.md").write_text("# Schedules of queries over metric indexes\n\n" + "".join(text))
+    common.write(out / "tables.md", "# Schedules of queries over metric indexes\n\n" + "".join(text))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench")
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--words")
-    parser.add_argument("--vectors")
-    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4, 8, 16])
-    parser.add_argument("--word-queries", type=int, default=40000)
-    parser.add_argument("--vector-queries", type=int, default=24000)
-    parser.add_argument("--vector-objects", type=int, default=96000)
-    parser.add_argument("--seconds", type=int, default=3, help="rounds of timed searches")
-    parser.add_argument("--part", choices=["counted", "seconds", "both"], default="both")
-    parser.add_argument("--only", nargs="*", help="jobs, such as critical; the others' lines stay")
-    parser.add_argument("--limit", type=float, help="seconds a job; default: none")
-    parser.add_argument("--note", default="", help="what else the machine did")
-    parser.add_argument("--tables", action="store_true", help="draw again from the lines in OUT")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    if not arguments.tables:
-        run(arguments, arguments.out)
-    draw(arguments.out)
+    a = common.arguments(__doc__, "bench", "out", words=str, vectors=str, threads=[1, 2, 4, 8, 16], word_queries=40000,
+                         vector_queries=24000, vector_objects=96000,
+                         seconds={"type": int, "default": 3, "help": "rounds of timed searches"},
+                         part={"choices": ["counted", "seconds", "both"], "default": "both"},
+                         only={"nargs": "*", "help": "jobs, such as critical; the others' lines stay"},
+                         limit={"type": float, "help": "seconds a job; default: none"},
+                         note={"default": "", "help": "what else the machine did"},
+                         tables={"action": "store_true", "help": "draw again from the lines in OUT"})
+    failed = [] if a.tables else common.run_jobs(a.out, a.bench, jobs_of(a), a.limit, a.only, note=a.note)
+    draw(a.out)
+    if failed:
+        common.fail(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -19,18 +19,11 @@ A ratio is the fastest of the four over ours, in a turn: median, least, largest 
 Writes results.jsonl, tables.md and manifest.json.
 """
 
-import argparse
-import datetime
-import hashlib
 import itertools
-import json
-import pathlib
 import random
 import statistics
-import subprocess
-import tempfile
 
-import tables
+import common
 
 SETS = {"chess": (70, 60, 50), "mushroom": (20, 10, 5), "T10I4D100K": (1, 0.1, 0.02), "baskets": (1, 0.1, 0.02)}
 MACROS = ("NDEBUG", "IDMAPFN", "TATREEFN", "TA_SURR", "PSP_ESTIM", "ISR_PATSPEC", "ISR_CLOMAX", "ISR_NONAMES")
@@ -42,9 +35,9 @@ PARTS = {"util": ("arrays", "memsys", "symtab", "random", "sigint"), "math": ("c
 def built(source, folder):
     """mine_borgelt, of pyfim's sources."""
     program = folder / "mine_borgelt"
-    subprocess.run(["cc", "-O3", "-w", *(f"-D{m}" for m in MACROS), *(f"-I{source / p / 'src'}" for p in PARTS),
-                    *(str(source / p / "src" / f"{name}.c") for p, names in PARTS.items() for name in names),
-                    str(pathlib.Path(__file__).with_name("mine_borgelt.c")), "-lm", "-o", str(program)], check=True)
+    common.call("cc", "-O3", "-w", *(f"-D{m}" for m in MACROS), *(f"-I{source / p / 'src'}" for p in PARTS),
+                *(source / p / "src" / f"{name}.c" for p, names in PARTS.items() for name in names),
+                common.ROOT / "bench/mine_borgelt.c", "-lm", "-o", program)
     return program
 
 
@@ -79,13 +72,8 @@ def same(ours, theirs, everywhere, transactions):
                for some in itertools.combinations(everywhere, missing)) if 0 < missing <= len(everywhere) else False
 
 
-def lines(command):
-    told = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-    return [json.loads(line) for line in told.splitlines()]
-
-
 def spread(values):
-    return [round(v, 3) for v in (statistics.median(values), min(values), max(values))]
+    return [round(v, 3) for v in common.spread(values).values()]
 
 
 def measured(arguments, borgelt, name, path, percent):
@@ -95,75 +83,55 @@ def measured(arguments, borgelt, name, path, percent):
     support = -(-round(percent * len(transactions) * 1000) // 100000)
     turns = []
     for _ in range(arguments.turns):
-        ours = lines([arguments.bench, path, "all", "vertical", 1, support])[0]
-        theirs = {row["program"]: row for row in lines([borgelt, path, arguments.rounds, support])}
+        ours = common.told_rows(arguments.bench, path, "all", "vertical", 1, support)[0]
+        theirs = {row["program"]: row for row in common.told_rows(borgelt, path, arguments.rounds, support)}
         for program, row in theirs.items():
             if not same(ours, row, everywhere, len(transactions)):
-                raise SystemExit(f"{name}, support {support}: {program} finds other itemsets, so nothing is timed")
+                common.fail(f"{name}, support {support}: {program} finds other itemsets, so nothing is timed")
         turns.append((ours, theirs))
     ours, theirs = turns[0]
 
     def median(value):
         return statistics.median(value(*turn) for turn in turns)
 
-    best = {what: min(theirs, key=lambda p, what=what: median(lambda _, them: them[p][what]))
-            for what in ("list_s", "count_s")}
-    return {"set": name, "transactions": len(transactions), "percent": percent, "support": support,
-            "itemsets": ours["itemsets"], "turns": arguments.turns, "rounds": arguments.rounds,
-            "rulerank_list_s": median(lambda us, _: us["list_cpu_s"]),
+    best = {what: min(theirs, key=lambda p, what=what: median(lambda _, them: them[p][what])) for what in ("list_s", "count_s")}
+    return {"set": name, "transactions": len(transactions), "percent": percent, "support": support, "itemsets": ours["itemsets"],
+            "turns": arguments.turns, "rounds": arguments.rounds, "rulerank_list_s": median(lambda us, _: us["list_cpu_s"]),
             "rulerank_mine_s": median(lambda us, _: us["mine_cpu_s"]),
-            **{f"{program}_{what}": median(lambda _, them: them[program][what])
-               for program in theirs for what in ("list_s", "count_s")},
-            "fastest_list": best["list_s"], "fastest_count": best["count_s"],
+            **{f"{program}_{what}": median(lambda _, them: them[program][what]) for program in theirs
+               for what in ("list_s", "count_s")}, "fastest_list": best["list_s"], "fastest_count": best["count_s"],
             "list_ratio": spread([min(r["list_s"] for r in them.values()) / us["list_cpu_s"] for us, them in turns]),
             "count_ratio": spread([min(r["count_s"] for r in them.values()) / us["mine_cpu_s"] for us, them in turns]),
-            "left_out": {p: ours["itemsets"] - row["itemsets"] for p, row in theirs.items()
-                         if row["itemsets"] != ours["itemsets"]}, "commit": ours["commit"]}
+            "left_out": {p: ours["itemsets"] - row["itemsets"] for p, row in theirs.items() if row["itemsets"] != ours["itemsets"]},
+            "commit": ours["commit"]}
 
 
 def table(rows):
     programs = ("eclat", "fpgrowth", "sam", "relim")
     body = [[r["set"], f"{r['percent']} %", f"{r['itemsets']:,}", r["rulerank_list_s"] * 1e3,
-             *(r[f"{p}_list_s"] * 1e3 for p in programs),
-             "{} ({} to {})".format(*r["list_ratio"]), r["rulerank_mine_s"] * 1e3,
+             *(r[f"{p}_list_s"] * 1e3 for p in programs), "{} ({} to {})".format(*r["list_ratio"]), r["rulerank_mine_s"] * 1e3,
              *(r[f"{p}_count_s"] * 1e3 for p in programs), "{} ({} to {})".format(*r["count_ratio"])] for r in rows]
-    head = ["set", "support", "itemsets", "rulerank, list, ms", *(f"{p}, list" for p in programs),
-            "fastest over rulerank x", "rulerank, its own list, ms", *(f"{p}, counts" for p in programs),
-            "fastest over rulerank x"]
-    return tables.markdown("Itemsets: one thread, milliseconds of the processor, transactions in memory", head, body)
+    head = ["set", "support", "itemsets", "rulerank, list, ms", *(f"{p}, list" for p in programs), "fastest over rulerank x",
+            "rulerank, its own list, ms", *(f"{p}, counts" for p in programs), "fastest over rulerank x"]
+    return common.table(head, body, "Itemsets: one thread, milliseconds of the processor, transactions in memory")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("bench", type=pathlib.Path)
-    parser.add_argument("borgelt", type=pathlib.Path)
-    parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--sets", default=",".join(SETS))
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    rows, hashes = [], {}
-    with tempfile.TemporaryDirectory() as scratch:
-        borgelt = built(arguments.borgelt, pathlib.Path(scratch)) if arguments.borgelt.is_dir() else arguments.borgelt
-        with open(arguments.out / "results.jsonl", "w", encoding="ascii") as log:
-            for name in arguments.sets.split(","):
-                path = arguments.data / f"{name}.dat"
-                if name == "baskets":
-                    path = pathlib.Path(scratch) / "baskets.dat"
-                    draw_baskets(path)
-                hashes[f"{name}.dat"] = hashlib.sha256(path.read_bytes()).hexdigest()
-                for percent in SETS[name]:
-                    rows.append(measured(arguments, borgelt, name, path, percent))
-                    print(json.dumps(rows[-1]), file=log, flush=True)
-    (arguments.out / "tables.md").write_text(table(rows))
-    (arguments.out / "manifest.json").write_text(json.dumps(
-        {"command": f"mine_peer.py MINE_BENCH BORGELT DATA OUT_FOLDER --rounds {arguments.rounds} --turns "
-                    f"{arguments.turns}", "started": started, "commit": rows[0]["commit"],
-         "machine": tables.machine(), "threads": 1, "peers": "pyfim 6.28's C sources, cc -O3", "sha256": hashes},
-        indent=2) + "\n")
+    a = common.arguments(__doc__, "bench", "borgelt", "data", "out", rounds=5, turns=3, sets=list(SETS))
+    rows, hashes = common.Log(a.out / "results.jsonl"), {}
+    with common.scratch() as scratch:
+        borgelt = built(a.borgelt, scratch) if a.borgelt.is_dir() else a.borgelt
+        for name in a.sets:
+            path = a.data / f"{name}.dat"
+            if name == "baskets":
+                path = scratch / "baskets.dat"
+                draw_baskets(path)
+            hashes[f"{name}.dat"] = common.checksum(path)
+            for percent in SETS[name]:
+                rows.add(measured(a, borgelt, name, path, percent))
+    common.write(a.out / "tables.md", table(rows))
+    common.manifest(a.out / "manifest.json", commit=rows[0]["commit"], threads=1, peers="pyfim 6.28's C sources, cc -O3",
+                    sha256=hashes)
     print(table(rows))
 
 

@@ -1,4 +1,4 @@
-"""Checks that the Python packages of a script of bench/ are installed, and says how to install those that are not."""
+"""Imports the Python packages of a script of bench/, or says how to install those that are missing."""
 
 import importlib.util
 import os
@@ -9,10 +9,16 @@ OF_PYPI = {"faiss": "faiss-cpu", "pytrec_eval": "pytrec-eval-terrier", "sklearn"
            "stringzillas": "stringzillas-cuda"}
 
 
-def packages(*names):
+def expect(*names):
     """Ends the script with an error where a package is not installed."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         install = " ".join(OF_PYPI.get(name, name) for name in missing)
         sys.exit(f"{os.path.basename(sys.argv[0])}: error: found no Python package {', '.join(missing)}; to install it: "
                  f"{sys.executable} -m pip install {install}")
+
+
+def packages(*names):
+    """The modules of those names, which expect() expects."""
+    expect(*names)
+    return [importlib.import_module(name) for name in names]

@@ -17,21 +17,15 @@ OUT_FOLDER/SET.jsonl gets a row a fold with all trials, OUT_FOLDER/SET/FoldN.sco
 goes on with the folds that are missing. One thread; needs numpy.
 """
 
-import argparse
-import hashlib
 import itertools
 import json
-import os
-import pathlib
-import subprocess
 import time
 
-from validation_parts import MEASURES, bare, markdown, now, signed  # one thread: before numpy
+import common
+from validation_parts import MEASURES, bare, signed  # one thread: before numpy
+from curve_goals import mean_with_interval
 
 import numpy
-
-from curve_goals import mean_with_interval
-from tables import build, machine
 
 TRIED = {"loss": ("ndcg", "softmax"), "inputs": ("all", "query"), "layers": ((16, 8), (8, 4)), "rate": (0.01, 0.001, 0.003, 0.03),
          "dropout": (0.25, 0.0, 0.5), "decay": (0.1, 0.0, 1.0, 10.0)}
@@ -52,17 +46,9 @@ class Part:
     """Labels and values of a file; a feature that is not listed is 0, NULL is NaN."""
 
     def __init__(self, path, features=None):
-        labels, rows, self.sizes, last = [], [], [], None
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                label, qid, *values = line.partition("#")[0].split()
-                if qid != last:
-                    self.sizes.append(0)
-                    last = qid
-                self.sizes[-1] += 1
-                labels.append(int(label))
-                rows.append({int(f): float("nan") if v == "NULL" else float(v)
-                             for f, _, v in (value.partition(":") for value in values)})
+        documents = list(common.letor(path))
+        labels, rows = ([document[at] for document in documents] for at in (0, 2))
+        self.sizes = [len(list(of)) for _, of in itertools.groupby(documents, key=lambda document: document[1])]
         self.features = features or sorted({f for row in rows for f in row})
         self.labels = numpy.array(labels, float)
         self.values = numpy.array([[row.get(f, 0.0) for row in rows] for f in self.features])
@@ -221,16 +207,6 @@ def trained(setting, seed, train, vali, inputs):
     return networks, best[1]
 
 
-def run(*words):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True).stdout
-
-
-def judged(program, test, scores):
-    told = run(program, "evaluate", "--test", test, "--scores", scores, "--metrics", "MAP", "--ties", "average", "--json",
-               "--quiet")
-    return json.loads(told)["systems"][0]["averages"]["MAP"]
-
-
 def one_fold(program, folder, out):
     """The row of a fold; writes the scores of its test part, by the best networks and by the recommended members."""
     begin = time.process_time()
@@ -244,7 +220,7 @@ def one_fold(program, folder, out):
         networks, rounds = trained(setting, [int(folder.name[-1]), number], train, vali, inputs[setting["inputs"]])
         scores = out / f"{folder.name}.vali"
         numpy.savetxt(scores, networks.scores(inputs[setting["inputs"]]["vali"], vali.missing)[0], "%.9g")
-        value = judged(program, folder / "vali.txt", scores)
+        value = common.averages(program, folder / "vali.txt", scores, "MAP", "--ties", "average")["MAP"]
         scores.unlink()
         trials.append({**setting, "rounds": rounds, "validation_MAP": value,
                        "cpu_seconds": round(time.process_time() - started, 1)})
@@ -258,9 +234,9 @@ def one_fold(program, folder, out):
 
 
 def recommended(program, folder, out):
-    run(program, "fit", "--train", folder / "train.txt", "--model", out / "model", "--threads", 1, "--quiet")
-    run(program, "rank", "--model", out / "model", "--test", folder / "test.txt", "--out", out / f"{folder.name}.score",
-        "--threads", 1, "--device", "cpu", "--quiet")
+    common.call(program, "fit", "--train", folder / "train.txt", "--model", out / "model", "--threads", 1, "--quiet")
+    common.call(program, "rank", "--model", out / "model", "--test", folder / "test.txt", "--out", out / f"{folder.name}.score",
+                "--threads", 1, "--device", "cpu", "--quiet")
     (out / "model").unlink()
 
 
@@ -269,41 +245,34 @@ def written_table(program, letor, out):
     systems = {"neural_gam": out, "recommended": out / "recommended"}
     words = [program, "evaluate", "--folds", letor, "--metrics", ",".join(MEASURES), "--ties", "average", "--scores",
              *(f"{name}={folder}" for name, folder in systems.items())]
-    told = {system["name"]: system for system in json.loads(run(*words, "--per-query", "--json", "--quiet"))["systems"]}
+    told = {system["name"]: system for system in common.told(*words, "--per-query", "--json", "--quiet")["systems"]}
     values = {name: [numpy.concatenate([fold["values"][measure] for fold in system["folds"]]) for measure in MEASURES]
               for name, system in told.items()}
     rows = [[name, " / ".join(bare(float(of.mean())) for of in values[name]),
              " / ".join(signed(*mean_with_interval(ours - of)) if name != "recommended" else ""
                         for ours, of in zip(values["recommended"], values[name])).strip(" /")] for name in systems]
-    out.with_suffix(".md").write_text(
-        run(*words, "--format", "markdown") + f"\nMean over the queries of all folds, {' / '.join(MEASURES)}, and half an interval "
-        "of .95:\n\n" + markdown(["system", "mean", "recommended less it"], rows), "utf-8")
+    common.write(out.with_suffix(".md"), common.output(*words, "--format", "markdown")
+                 + f"\nMean over the queries of all folds, {' / '.join(MEASURES)}, and half an interval of .95:\n\n"
+                 + common.table(["system", "mean", "recommended less it"], rows))
 
 
 def write_manifest(out, program, letor):
     """Of the sets that are there."""
     sets = sorted(path.stem for path in out.glob("*.jsonl"))
-    inputs = {f"{name}/Fold{n}/{part}.txt": hashlib.sha256((letor / name / f"Fold{n}" / f"{part}.txt").read_bytes()).hexdigest()
-              for name in sets for n in range(1, 6) for part in ("train", "vali", "test")}
-    (out / "manifest.json").write_text(json.dumps({
-        "build": build(program.parent), "machine": machine(), "libraries": [f"numpy {numpy.__version__}"], "sets": sets,
-        "sha256": inputs}, indent=2) + "\n")
+    common.manifest(out / "manifest.json", build=common.build(program), libraries=[f"numpy {numpy.__version__}"], sets=sets,
+                    sha256=common.sums_of(letor, sets, range(1, 6), ("train", "vali", "test")))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("program", "letor", "out"):
-        parser.add_argument(name, type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("--sets", default="OHSUMED,MQ2008")
-    a = parser.parse_args()
-    for name in a.sets.split(","):
+    a = common.arguments(__doc__, "program", "letor", "out", sets=["OHSUMED", "MQ2008"])
+    for name in a.sets:
         out, rows = a.out / name, a.out / f"{name}.jsonl"
         (out / "recommended").mkdir(parents=True, exist_ok=True)
-        done = {json.loads(line)["fold"] for line in rows.read_text().splitlines()} if rows.exists() else set()
+        done = common.read_rows(rows)
         for folder in (a.letor / name / f"Fold{n}" for n in range(1, 6)):
-            if folder.name in done:
+            if done.one(fold=folder.name):
                 continue
-            row = {"numpy": numpy.__version__, "started": now(), **one_fold(a.program, folder, out)}
+            row = {"numpy": numpy.__version__, "started": common.now(), **one_fold(a.program, folder, out)}
             with open(rows, "a", encoding="ascii") as file:
                 file.write(json.dumps(row) + "\n")
             print(name, row["fold"], row["setting"], row["validation_MAP"], row["cpu_seconds"], flush=True)

@@ -9,82 +9,86 @@ FlashLib, FAISS and StringZilla, are taken where they are found. FILEs as of met
 was cut off.
 """
 
-import argparse
-import datetime
 import json
-import pathlib
 import shutil
 import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).parent
+import common
+
 RESUMED = ("metric", "metric-two", "metric-counters")  # what they wrote stays
 COUNTERS = ",".join(("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct",
                      "smsp__issue_active.avg.pct_of_peak_sustained_active"))
 PCIE = 63e9  # bytes a second, one way: 16 lanes of PCI Express 5
 
 
+def script(name):
+    """The begin of a command that runs a script of this folder."""
+    return [sys.executable, str(common.ROOT / "bench" / name)]
+
+
 def steps_of(a, gpus):
     """(name, GPUs that it needs, command, seconds after which it is cut off)"""
-    knn, dense = str(a.bin / "knn_test"), str(a.bin / "dense_bench")
+    dense_test, metric_test, dense = (str(a.bin / name) for name in ("knn_dense_test", "knn_metric_test", "dense_bench"))
     sanitizer = ["compute-sanitizer", "--error-exitcode", "9", "--tool"]
     yield from ((f"test-{name}", 1, [str(a.bin / name)], 600) for name in ("core_test", "al_test"))
     # Tests of several GPUs run on one, too: named four times, it has the shares of four.
-    yield from ((f"test-{name}", 1, ["env", "RULERANK_TEST_GPUS=4", str(a.bin / name)], 900) for name in ("l2r_test", "knn_test"))
-    yield "memcheck-metric", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*metric_gpus*/1"], 580
+    yield from ((f"test-{name}", 1, ["env", "RULERANK_TEST_GPUS=4", str(a.bin / name)], 900)
+                for name in ("l2r_test", "knn_test", "knn_sparse_test", "knn_dense_test", "knn_metric_test"))
+    yield "memcheck-metric", 1, [*sanitizer, "memcheck", metric_test, "--gtest_filter=*metric_gpus*/1"], 580
     for test in ("matrix_of_words", "batches_find_what_all_do", "few_objects", "large_alphabets", "share_out_what_pays"):
-        yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
+        yield f"racecheck-metric-{test}", 1, [*sanitizer, "racecheck", metric_test, f"--gtest_filter=*metric_gpus.{test}*/1"], 280
     yield "dense-published", 1, [str(a.bin / "dense_published_bench")], 1800
     yield "dense-published-flat", 1, [str(a.bin / "dense_published_bench"), "engine=flat", "rounds=5"], 900
     # The published engines under memcheck, and what flat does by other ways than a plain search; races of a small search.
-    yield "memcheck-published", 1, [*sanitizer, "memcheck", knn,
-                                 "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
+    yield "memcheck-published", 1, [*sanitizer, "memcheck", dense_test,
+                                    "--gtest_filter=*published_dense_search.golden*:*published_dense_search.sizes_at*:*gs_votes_as*"], 580
     for test in ("filters", "range_to_the_bit", "any_k", "crowds_of_equal_distances", "tight_clusters_crowd_queries_of_an_index",
                  "few_rows_of_many_queries", "far_rows", "uniform_values_crowd_queries"):
-        yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", knn, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
-    yield "racecheck-published", 1, [*sanitizer, "racecheck", knn, "--gtest_filter=*published_dense_search.golden*"], 580
+        yield f"memcheck-{test}", 1, [*sanitizer, "memcheck", dense_test, f"--gtest_filter=*dense_gpus.{test}*/1"], 580
+    yield "racecheck-published", 1, [*sanitizer, "racecheck", dense_test, "--gtest_filter=*published_dense_search.golden*"], 580
     yield ("dense-streamed", 1, [dense, "devices=1", "device_bytes=2000000000", f"rate={PCIE}", "shape=3000000x300", "k=32",
                                  "batches=1,128,1024", "--benchmark_min_time=0.5"], 600)
     # Cordeiro 2023, Table 5.1, on the CPU; FAISS from PyPI beside it, by the fastest of its settings, as in dense-faiss-SHAPE-METRIC.
     for name, batches in (("to-2048", "512,1024,2048"), ("4096", "4096"), ("8192", "8192")):
         turns = "2" if name == "to-2048" else "1"
-        yield f"dense-cpu-{name}", 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes",
-                                       "700000x128", "--k", "32", "--metrics", "l2", "--batches", batches, "--turns", turns], 600
+        yield f"dense-cpu-{name}", 1, [*script("dense_peer.py"), dense, str(a.out / f"dense-cpu-{name}"), "--shapes", "700000x128",
+                                       "--k", "32", "--metrics", "l2", "--batches", batches, "--turns", turns], 600
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         turns = "1" if shape == "3000000x300" else "2"
         for metric in ("l2", "ip"):
             name = f"dense-faiss-{shape}-{metric}"
-            yield name, 1, [sys.executable, str(HERE / "dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics", metric,
-                            "--turns", turns], 590
-    yield "memcheck-streams", 1, [*sanitizer, "memcheck", knn, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
+            yield name, 1, [*script("dense_peer.py"), dense, str(a.out / name), "--shapes", shape, "--metrics",
+                            metric, "--turns", turns], 590
+    yield "memcheck-streams", 1, [*sanitizer, "memcheck", dense_test, "--gtest_filter=*rows_without_space_are_streamed*/1"], 1800
     for test in ("few_rows", "long_rows", "tight_clusters_crowd_queries_of_an_index", "far_rows"):
-        yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", knn, f"--gtest_filter=*dense_gpus.{test}/1"], 900
+        yield f"racecheck-{test}", 1, [*sanitizer, "racecheck", dense_test, f"--gtest_filter=*dense_gpus.{test}/1"], 900
     if a.words and a.vectors:
         sets = ["--words", a.words, "--vectors", a.vectors]
-        gpu_bench, metric = str(a.bin / "metric_gpu_bench"), [sys.executable, str(HERE / "metric_gpu.py")]
+        gpu_bench, metric = str(a.bin / "metric_gpu_bench"), script("metric_gpu.py")
         yield "metric", 1, [*metric, gpu_bench, str(a.out / "metric"), *sets, "--limit", "80", "--resume"], 590
-        yield "edit-peer", 1, [sys.executable, str(HERE / "edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"),
-                               "--rounds", "5"], 280
+        yield "edit-peer", 1, [*script("edit_peer_gpu.py"), gpu_bench, a.words, str(a.out / "edit-peer"), "--rounds", "5"], 280
         # Ends itself before the limit, and says by its exit code that it is to be called again.
-        yield ("metric-counters", 1, [sys.executable, str(HERE / "metric_counters.py"), gpu_bench, str(a.out / "metric-counters"),
+        yield ("metric-counters", 1, [*script("metric_counters.py"), gpu_bench, str(a.out / "metric-counters"),
                                       *sets, "--seconds", "520"], 590)
         # On the CPU: seconds of schedules, which want 16 cores that do nothing else.
-        yield ("metric-schedules", 1, [sys.executable, str(HERE / "metric_schedules.py"), str(a.bin / "metric_schedule_bench"),
+        yield ("metric-schedules", 1, [*script("metric_schedules.py"), str(a.bin / "metric_schedule_bench"),
                                        str(a.out / "metric-schedules"), *sets, "--part", "seconds", "--threads", "1,2,4,8,16",
                                        "--word-queries", "160", "--vector-queries", "240", "--limit", "60"], 590)
         yield "metric-two", 2, [*metric, gpu_bench, str(a.out / "metric-two"), *sets, "--gpus", "2", "--resume",
                                 "--only", "words-pairs", "words-lc", "vectors-pairs", "vectors-lc"], 1800
-    peers = [sys.executable, str(HERE / "dense_peer_gpu.py"), dense]
+    peers = [*script("dense_peer_gpu.py"), dense]
     # Uniform values, of which many rows are nearly as near: flat by itself, beside the peers, and beside the published engines.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300"):
         yield (f"dense-uniform-{shape}", 1, [dense, "devices=1", "values=uniform", f"shape={shape}", "k=32,128", "batches=1,32,128",
                                              "--benchmark_min_time=0.1"], 120)
-        yield (f"dense-peers-uniform-{shape}", 1, [*peers, str(a.out / f"dense-peers-uniform-{shape}"), "--cells", "crowded", "--shapes", shape,
-                                                   "--values", "uniform", "--flashlib"], 120)
+        yield (f"dense-peers-uniform-{shape}", 1,
+               [*peers, str(a.out / f"dense-peers-uniform-{shape}"), "--cells", "crowded", "--shapes", shape, "--values", "uniform",
+                "--flashlib"], 120)
     for shape in ("70000x784", "3000000x300"):
-        yield (f"dense-published-{shape}", 1, [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs",
-                                               "rounds=5"], 120)
+        yield (f"dense-published-{shape}", 1,
+               [str(a.bin / "dense_published_bench"), "batches", f"shape={shape}", "engine=flat,ppk,sbq,gs", "rounds=5"], 120)
     # 2^10 to 2^15 rows beside gs; rows that bounds tell apart badly.
     yield "dense-few-rows", 1, [str(a.bin / "dense_published_bench"), "rows", "engine=flat,gs", "rounds=5"], 120
     yield "dense-near", 1, [str(a.bin / "dense_published_bench"), "clusters", "far", "engine=flat,ppk,sbq,gs", "rounds=5"], 120
@@ -106,13 +110,15 @@ def steps_of(a, gpus):
                                     str(a.bin / "dense_published_bench"), "queries", "rounds=1", f"engine={engine}"], 300)
     # All cells of PERFORMANCE.md's tables, a step a shape.
     for shape in ("70000x784", "300000x128", "1275219x128", "3000000x300", "1000000x128", "700000x128", "10000000x128xbf16"):
-        yield f"dense-peers-{shape}", 1, [*peers, str(a.out / f"dense-peers-{shape}"), "--shapes", shape, "--flashlib", "--tune", "6"], 590
+        yield f"dense-peers-{shape}", 1, [*peers, str(a.out / f"dense-peers-{shape}"), "--shapes", shape, "--flashlib", "--tune",
+                                          "6"], 590
     yield "dense-large", 1, [*peers, str(a.out / "dense-large"), "--cells", "large"], 300
     yield "dense-more", 1, [*peers, str(a.out / "dense-more"), "--cells", "more", "--flashlib", "--tune", "3"], 1800
     for count in (1, 2, 4):
         if count <= gpus:
             yield (f"dense-rows-on-{count}", count,
-                   [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"], 1800)
+                   [dense, f"devices={count}", "shape=100000000x128xbf16", "k=32", "batches=1,32", "--benchmark_min_time=0.5"],
+                   1800)
             yield (f"dense-queries-on-{count}", 2,
                    [dense, f"devices={count}", "shape=700000x128", "k=32", "batches=8192", "--benchmark_min_time=0.5"], 600)
             # 2 GB of rows: four GPUs are two groups.
@@ -121,16 +127,9 @@ def steps_of(a, gpus):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bin", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--words")
-    parser.add_argument("--vectors")
-    parser.add_argument("--only", nargs="+", default=[], help="these steps")
-    a = parser.parse_args()
+    a = common.arguments(__doc__, "bin", "out", words=str, vectors=str, only={"nargs": "+", "default": [], "help": "these steps"})
     a.out.mkdir(parents=True, exist_ok=True)
-    names = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
-                           capture_output=True, text=True).stdout.splitlines()
+    names = common.gpus()
     path = a.out / "manifest.json"
     manifest = json.loads(path.read_text()) if path.exists() else {"steps": {}}
     manifest["gpus"] = names
@@ -149,7 +148,7 @@ def main():
         if name not in RESUMED:
             shutil.rmtree(a.out / name, ignore_errors=True)
         (a.out / name).mkdir(exist_ok=True)
-        started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        started = common.now()
         begin = time.monotonic()
         with open(a.out / f"{name}.txt", "wb") as output:
             try:
@@ -160,7 +159,7 @@ def main():
                                    "seconds": round(time.monotonic() - begin, 1)}
         if not any((a.out / name).iterdir()):
             (a.out / name).rmdir()
-        path.write_text(json.dumps(manifest, indent=2) + "\n")
+        common.write(path, json.dumps(manifest, indent=2) + "\n")
         if status != 0:
             failed.append(name)
             print(f"{name}: {status}, see {a.out / name}.txt")

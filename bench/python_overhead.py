@@ -34,18 +34,16 @@ One JSON line a step: medians of the rounds with least and most, the ratio of th
 which other work on the machine changes less.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-from tables import machine
+import common
 
 AROUND = ("read", "write")
 METRIC_ROWS = 20_000  # of the training part, at most: an index of distances between them
@@ -54,8 +52,7 @@ METRIC_ROWS = 20_000  # of the training part, at most: an index of distances bet
 def program(arguments, folder, *rest):
     """The seconds of the stages, those of the processors, and the peak of memory, of one run of the program."""
     manifest = folder / "manifest.json"
-    subprocess.run([arguments.program, *map(str, rest), "--threads", str(arguments.threads), "--device", "cpu",
-                    "--quiet", "--manifest", manifest], check=True, stdout=subprocess.DEVNULL)
+    common.call(arguments.program, *rest, "--threads", arguments.threads, "--device", "cpu", "--quiet", "--manifest", manifest)
     said = json.loads(manifest.read_text())
     wall, cpu = said["seconds"], said["cpu_seconds"]
     if rest[:2] == ("search", "text"):  # whose other stages are parts of these
@@ -103,53 +100,37 @@ def read_texts(paths):
     return [[line.split("\t", 1)[1] for line in pathlib.Path(path).read_text().splitlines()] for path in paths]
 
 
-def peak_of_step(step, folder, threads, texts):
-    """Bytes of one call over the interpreter and the arrays."""
-    import numpy
-    import rulerank
-
-    rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)
-    arrays = {name: numpy.load(folder / f"{name}.npy") for name in USES[step].split()}
-    call = calls(threads, arrays, read_texts(texts))[step]
-    before = peak()
-    call()
-    print(peak() - before)
-
-
 def peak():
     """Bytes."""
     return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])
 
 
-def child(folder, threads, reads):
-    """Python's side of the memory: what fitting and ranking take over the interpreter and the arrays, and over the
-    interpreter alone; or, with the reading of files, over the interpreter alone."""
+def child(step, folder, threads, texts):
+    """Prints the bytes of one call over the interpreter and the arrays, and over the interpreter alone. The step `reads` is `rules` with
+    the reading of files."""
     import numpy
     import rulerank
 
     rulerank.RuleRanker("rules", qid_column=None).fit(numpy.arange(20.0).reshape(10, 2), numpy.arange(10) % 2)  # what is loaded late
-    folder, interpreter = pathlib.Path(folder), peak()
-    before = interpreter
-    if reads:
-        train, test = map(pathlib.Path.read_text, (folder / "train_name", folder / "test_name"))
-        data = rulerank.load_letor(train)
-        ranker = rulerank.RuleRanker("rules", n_jobs=threads).fit(data.X, data.y, data.qid)
-        del data
-        data = rulerank.load_letor(test)
-        ranker.predict(data.X, data.qid)
+    before = interpreter = peak()
+    if step == "reads":
+        ranker = rulerank.RuleRanker("rules", n_jobs=threads)
+        for name, use in (("train_name", lambda data: ranker.fit(data.X, data.y, data.qid)),
+                          ("test_name", lambda data: ranker.predict(data.X, data.qid))):
+            use(rulerank.load_letor((folder / name).read_text()))
     else:
-        X, y, qid, Z, of = (numpy.load(folder / f"{name}.npy") for name in ("X", "y", "qid", "Z", "of"))
+        arrays = {name: numpy.load(folder / f"{name}.npy") for name in USES[step].split()}
+        call = calls(threads, arrays, read_texts(texts))[step]
         before = peak()
-        rulerank.RuleRanker("rules", n_jobs=threads).fit(X, y, qid).predict(Z, of)
+        call()
     print(peak() - before, peak() - interpreter)
 
 
 def held_by(program, folder):
     """Bytes that the program itself takes: it ranks two documents."""
     (folder / "least").write_text("1 qid:1 1:1 2:1\n0 qid:1 1:2 2:3\n")
-    subprocess.run([program, "rank", "--train", folder / "least", "--test", folder / "least", "--out", folder / "none",
-                    "--threads", "1", "--device", "cpu", "--quiet", "--manifest", folder / "manifest.json"],
-                   check=True, stdout=subprocess.DEVNULL)
+    common.call(program, "rank", "--train", folder / "least", "--test", folder / "least", "--out", folder / "none", "--threads", 1,
+                "--device", "cpu", "--quiet", "--manifest", folder / "manifest.json")
     return json.loads((folder / "manifest.json").read_text())["peak_memory_bytes"]
 
 
@@ -167,28 +148,17 @@ def first_queries(path, count, to):
     return to
 
 
-def timed(call):
-    begin = time.perf_counter()
-    result = call()
-    return time.perf_counter() - begin, result
-
-
 def memory(arguments, folder, train_file, test_file, train, test, ranking):
-    """The row of the step memory."""
-    import numpy
-
-    for name, array in (("X", train.X), ("y", train.y), ("qid", train.qid), ("Z", test.X), ("of", test.qid)):
-        numpy.save(folder / f"{name}.npy", array)
+    """The row of the step memory; the arrays are in the folder."""
     (folder / "train_name").write_text(str(train_file))
     (folder / "test_name").write_text(str(test_file))
     least = held_by(arguments.program, folder)
     held = {"program": [program(arguments, folder, *ranking)[2] - least for _ in range(3)]}
-    for how in ("arrays", "reads"):
-        line = [sys.executable, __file__, "child", folder, str(arguments.threads), how]
+    for how in ("rules", "reads"):
         for _ in range(3):
-            found = subprocess.run(line, check=True, capture_output=True, text=True).stdout.split()
+            found = common.output(sys.executable, __file__, "child", how, folder, arguments.threads).split()
             over_arrays, over_interpreter = map(int, found)
-            if how == "arrays":
+            if how == "rules":
                 held.setdefault("python", []).append(over_arrays)
                 held.setdefault("python_with_arrays", []).append(over_interpreter)
             else:
@@ -197,31 +167,15 @@ def memory(arguments, folder, train_file, test_file, train, test, ranking):
     row = {"step": "memory", "documents": len(train.y), "test_documents": len(test.y), "threads": arguments.threads,
            "arrays_bytes": train.X.nbytes + test.X.nbytes, "program_of_two_documents_bytes": least}
     row |= {f"{name}_bytes": found for name, found in medians.items()}
-    return row | {f"{name}_over_program": found / medians["program"] for name, found in medians.items()
-                  if name != "program"}
-
-
-def of_rounds(values):
-    return {"median": statistics.median(values), "least": min(values), "most": max(values)}
+    return row | {f"{name}_over_program": found / medians["program"] for name, found in medians.items() if name != "program"}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("train")
-    parser.add_argument("test")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--steps", default="rules,members,reduce,evaluate,neighbours,memory")
-    parser.add_argument("--train-queries", type=int, default=0)
-    parser.add_argument("--test-queries", type=int, default=0)
-    parser.add_argument("--searched", type=int)
-    parser.add_argument("--texts", nargs=2)
-    if sys.argv[1:2] == ["peak"]:
-        return peak_of_step(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
     if sys.argv[1:2] == ["child"]:
-        return child(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "reads")
-    arguments = parser.parse_args()
+        return child(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
+    arguments = common.arguments(__doc__, "program", "train", "test", rounds=7, threads=1, train_queries=0, test_queries=0,
+                                 searched=int, steps=["rules", "members", "reduce", "evaluate", "neighbours", "memory"],
+                                 texts={"nargs": 2})
 
     import numpy
     import rulerank
@@ -231,11 +185,9 @@ def main():
     test_file = first_queries(arguments.test, arguments.test_queries, folder / "test.txt")
     train, test = rulerank.load_letor(train_file), rulerank.load_letor(test_file)
     scores = folder / "scores"
-    wanted = arguments.steps.split(",")
-    known = (*USES, "memory")
-    for name in wanted:
-        if name not in known:
-            sys.exit(f"--steps: found {name!r}, expected some of {', '.join(known)}")
+    wanted = arguments.steps
+    if unknown := set(wanted) - {*USES, "memory"}:
+        common.fail(f"--steps: found {', '.join(sorted(unknown))}, expected some of {', '.join((*USES, 'memory'))}")
     ranking = ("rank", "--train", train_file, "--test", test_file, "--out", scores)
     arrays = {"X": train.X, "y": train.y, "qid": train.qid, "Z": test.X, "of": test.qid, "labels": test.y,
               "rows": train.X.astype(numpy.float32), "queries": test.X[:arguments.searched].astype(numpy.float32)}
@@ -263,22 +215,20 @@ def main():
         return kept == (folder / "reduced").read_text().splitlines(keepends=True)
 
     def searching(kind, collection, queries, *rest):
-        return [("search", kind, "--collection", collection, "--queries", queries, "--k", 10, *rest, "--out",
-                 folder / "found")]
+        return [("search", kind, "--collection", collection, "--queries", queries, "--k", 10, *rest, "--out", folder / "found")]
 
     dense = (folder / "rows.npy", folder / "queries.npy")
-    steps = {
-        "rules": ([ranking], same_scores),
-        "members": ([("fit", "--train", train_file, "--members", "scorecard,linear", "--model", folder / "model")],
-                    lambda found: found == (folder / "model").read_bytes()),
-        "recommended": ([("fit", "--train", train_file, "--model", folder / "model"),
-                         ("rank", "--model", folder / "model", "--test", test_file, "--out", scores)], same_scores),
-        "reduce": ([("reduce", "--train", train_file, "--out", folder / "reduced")], same_lines),
-        "evaluate": ([("evaluate", "--test", test_file, "--scores", scores, "--metrics", "MAP,NDCG@1-10", "--out",
-                       folder / "evaluated")], lambda found: found["MAP"] > 0),
-        "neighbours": (searching("dense", *dense), same_rows),
-        "metric": (searching("metric", folder / "some.npy", dense[1], "--metric", "l1", "--index-type", "lc"), same_rows),
-        "text": (searching("text", *texts) if texts else [], same_rows)}
+    steps = {"rules": ([ranking], same_scores),
+             "members": ([("fit", "--train", train_file, "--members", "scorecard,linear", "--model", folder / "model")],
+                         lambda found: found == (folder / "model").read_bytes()),
+             "recommended": ([("fit", "--train", train_file, "--model", folder / "model"),
+                              ("rank", "--model", folder / "model", "--test", test_file, "--out", scores)], same_scores),
+             "reduce": ([("reduce", "--train", train_file, "--out", folder / "reduced")], same_lines),
+             "evaluate": ([("evaluate", "--test", test_file, "--scores", scores, "--metrics", "MAP,NDCG@1-10", "--out",
+                            folder / "evaluated")], lambda found: found["MAP"] > 0),
+             "neighbours": (searching("dense", *dense), same_rows),
+             "metric": (searching("metric", folder / "some.npy", dense[1], "--metric", "l1", "--index-type", "lc"), same_rows),
+             "text": (searching("text", *texts) if texts else [], same_rows)}
     python = calls(arguments.threads, arrays, read_texts(texts))
     least = held_by(arguments.program, folder)
     for name in wanted:
@@ -293,19 +243,17 @@ def main():
             times["program_cpu"].append(cpu)
             peaks.append(most - least)
             before = time.process_time()
-            wall, found = timed(python[name])
+            wall, found = common.timed(python[name])
             times["python"].append(wall)
             times["python_cpu"].append(getattr(python[name], "cpu", time.process_time()) - before)
             if round_number == 0 and not same(found):
-                sys.exit(f"{name}: found something else than the program")
+                common.fail(f"{name}: found something else than the program")
             del found
-        line = [sys.executable, __file__, "peak", name, folder, str(arguments.threads), *texts]
-        held = int(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
-        row = {"step": name, "train": arguments.train, "documents": len(train.y), "test_documents": len(test.y),
-               "queries": len(set(train.qid.tolist())), "test_queries": len(set(test.qid.tolist())),
-               "features": train.X.shape[1], "searched": len(arrays["queries"]), "threads": arguments.threads,
-               "rounds": arguments.rounds}
-        row |= {side: of_rounds(values) for side, values in times.items()}
+        held = int(common.output(sys.executable, __file__, "child", name, folder, arguments.threads, *texts).split()[0])
+        row = {"step": name, "train": str(arguments.train), "documents": len(train.y), "test_documents": len(test.y),
+               "queries": len(set(train.qid.tolist())), "test_queries": len(set(test.qid.tolist())), "features": train.X.shape[1],
+               "searched": len(arrays["queries"]), "threads": arguments.threads, "rounds": arguments.rounds}
+        row |= {side: common.spread(values) for side, values in times.items()}
         for kind in ("median", "least"):
             row[f"python_over_program_{kind}"] = row["python"][kind] / row["program"][kind]
             if name != "rules":
@@ -315,9 +263,8 @@ def main():
         print(json.dumps(row | {"load": os.getloadavg()[0]}), flush=True)
     if "memory" in wanted:
         print(json.dumps(memory(arguments, folder, train_file, test_file, train, test, ranking)), flush=True)
-    version = subprocess.run([arguments.program, "--version"], check=True, capture_output=True, text=True).stdout
-    print(json.dumps({"machine": machine(), "load": os.getloadavg()[0], "commit": rulerank.__commit__,
-                      "program_commit": re.search(r"commit (\w+)", version)[1]}))
+    print(json.dumps({"machine": common.machine(), "load": os.getloadavg()[0], "commit": rulerank.__commit__,
+                      "program_commit": common.build(arguments.program)["commit"]}))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ what was requested beside the page. Needs chromium and chromedriver, as tests/cl
 """
 
 import json
-import pathlib
 import statistics
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "cli"))
+import common
+
+sys.path.insert(0, str(common.ROOT / "tests/cli"))
 import label_page_test  # noqa: E402
 
 LOADS = 5
@@ -21,7 +20,7 @@ READY = "const t = performance.timing; return document.documentElement.dataset.r
 
 
 def measured(browser, page):
-    address = page.resolve().as_uri()
+    address = page.as_uri()
     line = {"page": page.name, "bytes": page.stat().st_size}
     for name, width in (("desktop", 1100), ("phone", 390)):
         browser.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
@@ -39,15 +38,14 @@ def measured(browser, page):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory() as folder:
+    pages = common.arguments(__doc__, "pages+").pages
+    with common.scratch() as folder:
         browser = label_page_test.Browser(folder)
         try:
             browser.open("about:blank")
             browser.requested()  # of the tab that chromium opens by itself
-            for page in sys.argv[1:]:
-                print(json.dumps(measured(browser, pathlib.Path(page))))
+            for page in pages:
+                print(json.dumps(measured(browser, page)))
         finally:
             browser.close()
 

@@ -6,17 +6,14 @@ A search reads two bytes a dimension of every row and does 2 operations a query,
 """
 
 import json
-import pathlib
-import sys
+
+import common
 
 BYTES_PER_S, OPS_PER_S = 4.28e12, 989e12
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    for line in pathlib.Path(sys.argv[1]).read_text().splitlines():
-        one = json.loads(line)
+    for one in common.read_rows(common.arguments(__doc__, "results").results):
         rows, dimensions = (int(word.replace(",", "")) for word in one["shape"].rsplit(" ", 1)[0].split(" x "))
         print(json.dumps({"engine": f"flat, queries {one['queries']}", "device": "H200", "shape": one["shape"], "k": one["k"],
                           "seconds": one["device_ms"] / 1e3, "bytes": 2 * rows * dimensions,

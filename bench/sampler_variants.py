@@ -30,21 +30,17 @@ ten-thousandths), tables.md and manifest.json. A run that was stopped goes on fr
 is worth building into the program where it is better than ssarp and random for all learners on all sets. Needs numpy.
 """
 
-import argparse
 import collections
 import importlib.util
 import math
 import statistics
 import sys
 
+import common
 import needs
+from validation_parts import (MEASURES, Results, bare, collect, comparison, grouped, parsed, preface, signed, write_manifest)
 
-needs.packages("numpy")
-
-import numpy
-
-from validation_parts import (MEASURES, Results, add_arguments, bare, collect, comparison, grouped, markdown, now,
-                              parsed, preface, signed, write_manifest)
+numpy, = needs.packages("numpy")
 
 VARIANTS = ("pairs", "capped", "round-robin", "whole", "mixed", "alike")
 WAYS = ("ssarp", *VARIANTS, "random", "queries")
@@ -106,8 +102,10 @@ def whole(order, query, queries):
     places = collections.defaultdict(list)
     for at, d in enumerate(order):
         places[query[d]].append(at)
+
     def first(q):
         return sum((places[q] + [len(order)] * 3)[:3])
+
     chosen = set(order)
     return [d for q in sorted(range(len(queries)), key=first)
             for d in [*(order[at] for at in places[q]), *(d for d in queries[q] if d not in chosen)]]
@@ -133,13 +131,9 @@ def orders(fold, count, draw):
 
 def values_of(path):
     """A row a document, a column a feature; NaN where a value is missing, 0 where it is not listed."""
-    rows = []
-    with open(path, "rb") as lines:
-        for line in lines:
-            items = (item.split(b":") for item in line.split(b"#")[0].split()[2:])
-            rows.append({int(feature): numpy.nan if value == b"NULL" else float(value) for feature, value in items})
-    most = max(map(max, rows))
-    return numpy.array([[row.get(f, 0.0) for f in range(1, most + 1)] for row in rows])
+    rows = [row for _, _, row in common.letor(path)]
+    features = range(1, max(map(max, rows)) + 1)
+    return numpy.array([[row.get(f, 0.0) for f in features] for row in rows])
 
 
 def lightgbm_scores(fold, sample):
@@ -196,7 +190,7 @@ class Report:
         for variant in VARIANTS:
             won = [self.verdict(variant, m) for m in MEASURES]
             rows.append([variant, *(f"{n} of {cells}" for n in won), "yes" if min(won) == cells else "no"])
-        return markdown(["variant", *(f"{m}: above both" for m in MEASURES), "above both everywhere"], rows)
+        return common.table(["variant", *(f"{m}: above both" for m in MEASURES), "above both everywhere"], rows)
 
     def sets_table(self, measure):
         """Differences to ssarp and to random by set and over the sets, mean of the budgets."""
@@ -211,7 +205,7 @@ class Report:
                     cells = [signed(*alone[name].difference(base[way], base[other])) for name in self.arguments.sets]
                     rows.append([learner, way, bare(self.compare.mean(base[way])), other, *cells,
                                  signed(*self.compare.difference(base[way], base[other]))])
-        return markdown(["learner", "way", measure, "less", *self.arguments.sets, "mean of sets"], rows)
+        return common.table(["learner", "way", measure, "less", *self.arguments.sets, "mean of sets"], rows)
 
     def budgets_table(self, measure):
         heads = []
@@ -219,7 +213,7 @@ class Report:
             heads.append(f"{budget} ({statistics.fmean(self.labels[budget, way] for way in WAYS):.0f})")
         rows = [[learner, way, *(bare(self.compare.mean(self.values[budget, way, learner][measure]))
                                  for budget in self.arguments.budgets)] for learner in self.learners for way in WAYS]
-        return markdown(["learner", "way", *heads], rows)
+        return common.table(["learner", "way", *heads], rows)
 
     def text(self):
         parts = [preface(self.arguments) + "\n",
@@ -231,20 +225,16 @@ class Report:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    add_arguments(parser, 3)
-    parser.add_argument("--budgets", default="1%,2%,5%,10%,25%")
-    arguments = parsed(parser)
+    arguments = parsed(__doc__, budgets=["1%", "2%", "5%", "10%", "25%"])
     learners = Learners()
     results = Results(arguments.out, "variants")
     if not arguments.tables_only:
-        started = now()
         used = collect(arguments, results, learners, orders, learners.names)
         libraries = {"numpy": numpy.__version__}
         if "lightgbm" in learners.names:
             libraries["lightgbm"] = importlib.import_module("lightgbm").__version__
-        write_manifest(arguments, started, used, libraries)
-    (arguments.out / "tables.md").write_text(Report(arguments, results.measured(), learners.names).text())
+        write_manifest(arguments, used, libraries)
+    common.write(arguments.out / "tables.md", Report(arguments, results.measured(), learners.names).text())
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ Fisher's test (seed 1), the mean over the seeds, how many of the words were put 
 Writes results.json and table.md, and exits with 1 where topics without unknown words changed.
 """
 
-import argparse
+import collections
 import json
 import pathlib
 import random
 import re
 import statistics
-import subprocess
 import tempfile
+
+import common
 
 MEASURES = ("recall@100", "recall@1000", "MAP")
 WORD = re.compile(rb"[A-Za-z]{4,}")
@@ -30,16 +31,9 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def mistaken(word, draw):
     """The word with one mistake, another word than before."""
     while True:
-        at = draw.randrange(1, len(word))
-        kind = draw.randrange(4)
-        if kind == 0:
-            wrong = word[:at] + word[at + 1:]
-        elif kind == 1:
-            wrong = word[:at] + draw.choice(LETTERS) + word[at:]
-        elif kind == 2:
-            wrong = word[:at] + draw.choice(LETTERS) + word[at + 1:]
-        else:
-            wrong = word[:at] + word[at:at + 2][::-1] + word[at + 2:]
+        at, kind = draw.randrange(1, len(word)), draw.randrange(4)
+        put = draw.choice(LETTERS) if kind in (1, 2) else word[at:at + 2][::-1] if kind == 3 else ""
+        wrong = word[:at] + put + word[at + (1, 0, 1, 2)[kind]:]
         if wrong != word:
             return wrong
 
@@ -47,21 +41,17 @@ def mistaken(word, draw):
 def misspelt(topics, how, seed):
     """The topics' file with mistakes, and {wrong word: word} of each topic by position."""
     draw = random.Random(f"{seed}-{how}")
-    parts, changes, topic, in_text = [], {}, 0, False
-    texts = []
+    parts, changes, topic, in_text, wrong = [], {}, 0, False, []
+    words = collections.defaultdict(list)
     for line in topics.split(b"\n"):
         if line.startswith(b".I"):
             topic, in_text = topic + 1, False
         elif line.startswith(b".W"):
             in_text = True
         elif in_text:
-            texts += [(topic, len(parts), found) for found in WORD.finditer(line)]
+            words[topic] += [(topic, len(parts), found) for found in WORD.finditer(line)]
         parts.append(line)
-    wrong = []
-    by_topic = {}
-    for one in texts:
-        by_topic.setdefault(one[0], []).append(one)
-    for found in by_topic.values():
+    for found in filter(None, words.values()):
         if how == "one word":
             wrong.append(draw.choice(found))
         elif how != "none":
@@ -74,38 +64,25 @@ def misspelt(topics, how, seed):
     return b"\n".join(parts), changes
 
 
-def run(*line):
-    return subprocess.run([str(word) for word in line], check=True, capture_output=True).stdout
-
-
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__,
-                                        formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("program", "cranfield", "out"):
-        arguments.add_argument(name, type=pathlib.Path)
-    arguments.add_argument("--seeds", type=int, default=10)
-    arguments.add_argument("--permutations", type=int, default=100_000)
-    given = arguments.parse_args()
+    given = common.arguments(__doc__, "program", "cranfield", "out", seeds=10, permutations=100_000)
     folder = pathlib.Path(tempfile.mkdtemp())
     collection = given.cranfield / "cran.all.1400"
-    (folder / "qrels").write_text("".join(
-        " ".join([*words[:3], "0" if words[3] == "5" else words[3]]) + "\n" for words in
-        map(str.split, (given.cranfield / "QRelsCorrectedforTRECeval").read_text().splitlines()) if words))
+    common.write(folder / "qrels", common.cranfield_qrels(given.cranfield))
     index = {}
     for name, more in (("plain", []), ("words", ["--correct"])):
-        shown = json.loads(run(given.program, "search", "text", "--collection", collection, "--index",
-                               folder / name, "--weights", "bm25", "--json", "--quiet", *more))
+        shown = common.told(given.program, "search", "text", "--collection", collection, "--index", folder / name, "--weights",
+                            "bm25", "--json", "--quiet", *more)
         index[name] = {"bytes": (folder / name).stat().st_size, "seconds": sum(
             shown["seconds"].get(stage, 0) for stage in ("read", "weigh"))}
 
     def search(name, queries, run_file, *more):
-        return json.loads(run(given.program, "search", "text", "--index", folder / name, "--queries",
-                              queries, "--number-by-position", "--k", 1000, "--run", run_file, "--out",
-                              folder / "neighbours", "--json", "--quiet", *more))
+        return common.told(given.program, "search", "text", "--index", folder / name, "--queries", queries, "--number-by-position",
+                           "--k", 1000, "--run", run_file, "--out", folder / "neighbours", "--json", "--quiet", *more)
 
     def judge(*more):
-        return json.loads(run(given.program, "evaluate", "--qrels", folder / "qrels", "--profile", "trec",
-                              "--metrics", ",".join(MEASURES), "--json", "--quiet", *more))
+        return common.told(given.program, "evaluate", "--qrels", folder / "qrels", "--profile", "trec", "--metrics",
+                           ",".join(MEASURES), "--json", "--quiet", *more)
 
     results = {"index": index, "rows": []}
     same = True
@@ -123,64 +100,49 @@ def main():
             for into, name in zip(lists, ("as-they-are.run", "corrected.run")):
                 for line in (folder / name).read_text().splitlines():
                     into.setdefault(line.split()[0], []).append(line)
-            same = same and all(lists[0].get(q) == lists[1].get(q)
-                                for q in set(lists[0]) | set(lists[1]) if q not in touched)
-            compare = ["--compare", "paired-t,fisher", "--permutations", given.permutations] \
-                if seed == 1 else []
+            same = same and all(lists[0].get(q) == lists[1].get(q) for q in set(lists[0]) | set(lists[1]) if q not in touched)
+            compare = ["--compare", "paired-t,fisher", "--permutations", given.permutations] if seed == 1 else []
             report = judge("--run", folder / "as-they-are.run", folder / "corrected.run", *compare)
             averages = {one["name"]: one["averages"] for one in report["systems"]}
             row = {"seed": seed, "wrong": len(wrong), "replaced": len(replaced),
-                   "right": sum(wrong.get((one["query"], one["word"])) == one["replacement"]
-                                for one in replaced),
-                   "other": sum((one["query"], one["word"]) not in wrong for one in replaced),
-                   "averages": averages,
+                   "right": sum(wrong.get((one["query"], one["word"])) == one["replacement"] for one in replaced),
+                   "other": sum((one["query"], one["word"]) not in wrong for one in replaced), "averages": averages,
                    "seconds": {"as they are": plain["seconds"], "corrected": fixed["seconds"]}}
             if seed == 1:
                 row["comparison"] = report["comparison"]["results"]
             rows.append(row)
         results["rows"].append({"mistakes": how, "draws": rows})
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (given.out / "table.md").write_text(table(results))
+    common.write(given.out / "results.json", json.dumps(results, indent=1) + "\n")
+    common.write(given.out / "table.md", table(results))
     print(table(results), end="")
     if not same:
-        raise SystemExit("topics without a replaced word changed")
+        common.fail("topics without a replaced word changed")
 
 
 def table(results):
     """The results as Markdown."""
-    mean = statistics.fmean
-    text = ("| mistakes | topics | recall@100 | recall@1000 | MAP | mistakes put right | other words "
-            "replaced |\n|---|---|---|---|---|---|---|\n")
+    mean, lines, compared = statistics.fmean, [], []
     for row in results["rows"]:
+        draws = row["draws"]
         for name in ("as-they-are", "corrected"):
-            values = [f"{mean(d['averages'][name][m] for d in row['draws']):.4f}" for m in MEASURES]
             more = ["", ""] if name == "as-they-are" else [
-                f"{mean(d['right'] for d in row['draws']):.1f} of "
-                f"{mean(d['wrong'] for d in row['draws']):.1f}",
-                f"{mean(d['replaced'] - d['right'] for d in row['draws']):.1f}"]
-            text += f"| {row['mistakes']} | {name} | {' | '.join([*values, *more])} |\n"
-    text += ("\nOf seed 1, corrected against as they are, 225 topics:\n\n| mistakes | measure | "
-             "difference | p (paired t) | p (Fisher) |\n|---|---|---|---|---|\n")
-    for row in results["rows"]:
-        draw = row["draws"][0]
-        for one in draw["comparison"]:
+                f"{mean(d['right'] for d in draws):.1f} of {mean(d['wrong'] for d in draws):.1f}",
+                f"{mean(d['replaced'] - d['right'] for d in draws):.1f}"]
+            lines.append([row["mistakes"], name, *(f"{mean(d['averages'][name][m] for d in draws):.4f}" for m in MEASURES), *more])
+        for one in draws[0]["comparison"]:
             tests = one.get("tests", one)
-            difference = (draw["averages"]["corrected"][one["measure"]]
-                          - draw["averages"]["as-they-are"][one["measure"]])
-            text += (f"| {row['mistakes']} | {one['measure']} | {difference:+.4f} | "
-                     f"{p_of(tests, 'paired')} | {p_of(tests, 'fisher')} |\n")
-    text += "\n| stage | seconds (median of the draws with a quarter of the words) |\n|---|---|\n"
+            difference = draws[0]["averages"]["corrected"][one["measure"]] - draws[0]["averages"]["as-they-are"][one["measure"]]
+            compared.append([row["mistakes"], one["measure"], f"{difference:+.4f}", p_of(tests, "paired"), p_of(tests, "fisher")])
     last = results["rows"][-1]["draws"]
-    for name, stages in (("as they are", ("open", "prepare", "nearest")),
-                         ("corrected", ("open", "prepare", "dictionary", "correct", "nearest"))):
-        for stage in stages:
-            value = statistics.median(d["seconds"][name].get(stage, 0) for d in last)
-            text += f"| {name}: {stage} | {value:.4f} |\n"
-    for name, what in (("plain", "without words"), ("words", "with words")):
-        text += f"| index {what}: made, {results['index'][name]['bytes']} bytes | " \
-                f"{results['index'][name]['seconds']:.4f} |\n"
-    return text
+    stages = [[f"{name}: {stage}", f"{statistics.median(d['seconds'][name].get(stage, 0) for d in last):.4f}"]
+              for name, stages in (("as they are", ("open", "prepare", "nearest")),
+                                   ("corrected", ("open", "prepare", "dictionary", "correct", "nearest"))) for stage in stages]
+    stages += [[f"index {what}: made, {results['index'][name]['bytes']} bytes", f"{results['index'][name]['seconds']:.4f}"]
+               for name, what in (("plain", "without words"), ("words", "with words"))]
+    return "\n".join([common.table(["mistakes", "topics", *MEASURES, "mistakes put right", "other words replaced"], lines),
+                      "Of seed 1, corrected against as they are, 225 topics:\n",
+                      common.table(["mistakes", "measure", "difference", "p (paired t)", "p (Fisher)"], compared),
+                      common.table(["stage", "seconds (median of the draws with a quarter of the words)"], stages)])
 
 
 def p_of(tests, name):

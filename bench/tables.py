@@ -10,21 +10,16 @@ first partitions and iterations of a shape, or evenly chosen test documents. Wri
 manifest.json and tables.md into OUT_FOLDER.
 """
 
-import argparse
-import datetime
-import json
 import os
 import pathlib
-import platform
-import subprocess
 import sys
 
+import common
 
-def shapes(bin_folder):
+
+def shapes(folder):
     """The published sizes by name, as the program has them."""
-    told = subprocess.run([str(bin_folder / "rulerank"), "sample", "--list-shapes", "--json"],
-                          capture_output=True, text=True, check=True).stdout
-    return {shape["shape"]: shape for shape in json.loads(told)}
+    return {shape["shape"]: shape for shape in common.told(folder / "rulerank", "sample", "--list-shapes", "--json")}
 
 
 kept = {}  # rows of an earlier run, by command
@@ -32,32 +27,19 @@ kept = {}  # rows of an earlier run, by command
 
 def keep(path):
     """Commands whose rows are in that file are not run again."""
-    for line in open(path):
-        row = json.loads(line)
+    for row in common.read_rows(path):
         kept.setdefault(row["command"], []).append(row)
 
 
-def place(argument):
-    """A path without what leads to the data."""
-    if argument.startswith("save=/"):
-        return "save=" + pathlib.Path(argument).name
-    return "/".join(pathlib.Path(argument).parts[-3:]) if argument.startswith("/") else argument
-
-
 def run(command, log):
-    name = " ".join([pathlib.Path(command[0]).name, *map(place, command[1:])])
+    """The rows that a benchmark prints, or those that are kept of the same command."""
+    name = " ".join([pathlib.Path(command[0]).name, *(common.place(word, 3) for word in command[1:])])
     rows = kept.get(name)
     if rows is None:
         print("+", *command[1:], file=sys.stderr, flush=True)
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"tables.py: {' '.join(command)}: {done.stderr.strip()}")
-        rows = [{"command": name, **json.loads(line)} for line in done.stdout.splitlines() if line.startswith("{")]
-        for row in rows:
-            row["input"] = place(row["input"])
+        rows = [{"command": name, **row, "input": common.place(row["input"], 3)} for row in common.told_rows(*command)]
     for row in rows:
-        log.write(json.dumps(row) + "\n")
-    log.flush()
+        log.add(row)
     return rows
 
 
@@ -84,11 +66,9 @@ def sampling(arguments, log):
                         str(iterations), "delta", "pssarp"], log)
             whole = run([program, shape, str(size), str(arguments.threads), "0", "0", "delta"], log)
             of, planned = published["partitions"], published["iterations"][str(size)]
-            rows.append([shape, size, f"{partitions} of {of} x {iterations} of {planned}",
-                         one[0]["seconds"], many[1]["seconds"], one[1]["seconds"],
-                         one[0]["seconds"] / one[1]["seconds"],
-                         one[0]["seconds"] / many[1]["seconds"], whole[0]["seconds"],
-                         whole[0]["chosen"]])
+            rows.append([shape, size, f"{partitions} of {of} x {iterations} of {planned}", one[0]["seconds"], many[1]["seconds"],
+                         one[1]["seconds"], one[0]["seconds"] / one[1]["seconds"], one[0]["seconds"] / many[1]["seconds"],
+                         whole[0]["seconds"], whole[0]["chosen"]])
     head = ["shape", "size", "partitions x iterations timed", "ssarp s",
             f"pssarp s ({arguments.threads} threads)", "delta s (1 thread)", "delta / ssarp x",
             "pssarp / ssarp x", f"whole shape: delta s ({arguments.threads} threads)", "|U|"]
@@ -111,68 +91,25 @@ def ranking(arguments, log):
                 result = run([str(arguments.bin / "l2r_bench"), shape, str(some), str(documents),
                               str(size), "1", "lrar", "project"], log)
                 lrar, project = result
-                rows.append([shape, size, documents, f"{some} of {test}", lrar["seconds"],
-                             lrar["hit_rate"], project["seconds"],
+                rows.append([shape, size, documents, f"{some} of {test}", lrar["seconds"], lrar["hit_rate"], project["seconds"],
                              lrar["seconds"] / project["seconds"], project["cpu_ns_per_itemset"]])
     head = ["shape", "rule size", "|U|", "test documents", "lrar s", "its hit rate",
             "project s (1 thread)", "project / lrar x", "ns an itemset"]
     return head, rows
 
 
-def markdown(title, head, rows):
-    def text(value):
-        if value is None:
-            return ""
-        return f"{value:.4g}" if isinstance(value, float) else str(value)
-    lines = [f"## {title}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(text(v) for v in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def build(bin_folder):
-    """Version, commit, compiler, instruction set of what was measured, as the program tells them."""
-    told = subprocess.run([str(bin_folder / "rulerank"), "--version"], capture_output=True, text=True,
-                          check=True).stdout
-    return dict(line.split(" ", 1) for line in told.splitlines() if " " in line)
-
-
-def machine():
-    cpu = ""
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            cpu = line.split(":", 1)[1].strip()
-            break
-    return {"cpu": cpu, "cores": len(os.sched_getaffinity(0)),
-            "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-            "kernel": platform.release()}
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("bin", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--shapes", help="default: all")
-    parser.add_argument("--sizes", default="3,4")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--only", choices=["sampling", "ranking"])
-    arguments = parser.parse_args()
-    arguments.published = shapes(arguments.bin)
-    arguments.shapes = arguments.shapes.split(",") if arguments.shapes else list(arguments.published)
-    arguments.sizes = [int(s) for s in arguments.sizes.split(",")]
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    parts = []
-    with open(arguments.out / "results.jsonl", "w") as log:
-        if arguments.only != "ranking":
-            parts.append(markdown("Sampling (tables 5.3 and 5.5 in shape)", *sampling(arguments, log)))
-        if arguments.only != "sampling":
-            parts.append(markdown("Ranking (CPU part of table 5.6 in shape)", *ranking(arguments, log)))
-    (arguments.out / "tables.md").write_text("\n".join(parts))
-    (arguments.out / "manifest.json").write_text(json.dumps(
-        {"command": " ".join(["tables.py", *sys.argv[3:]]), "started": started, "build": build(arguments.bin),
-         "machine": machine(),
-         "threads": arguments.threads, "seed": 1}, indent=2) + "\n")
+    a = common.arguments(__doc__, "bin", "out", shapes={"type": lambda text: text.split(","), "help": "default: all"}, sizes=[3, 4],
+                         threads=len(os.sched_getaffinity(0)), seconds=60.0, only={"choices": ["sampling", "ranking"]})
+    a.published = shapes(a.bin)
+    a.shapes = a.shapes or list(a.published)
+    parts, log = [], common.Log(a.out / "results.jsonl")
+    if a.only != "ranking":
+        parts.append(common.table(*sampling(a, log), "Sampling (tables 5.3 and 5.5 in shape)"))
+    if a.only != "sampling":
+        parts.append(common.table(*ranking(a, log), "Ranking (CPU part of table 5.6 in shape)"))
+    common.write(a.out / "tables.md", "\n".join(parts))
+    common.manifest(a.out / "manifest.json", build=common.build(a.bin), threads=a.threads, seed=1)
     print("\n".join(parts))
 
 

@@ -11,16 +11,11 @@ a candidate; texts become terms as `rulerank search text` makes them, with its s
 Writes classes.jsonl, classes.md and classes-manifest.json into OUT_FOLDER.
 """
 
-import argparse
-import datetime
-import hashlib
-import json
+import itertools
 import os
 import pathlib
-import subprocess
-import tempfile
 
-import tables
+import common
 
 KS = (1, 5, 10, 15, 30)
 VOTES = ("majority", "similarity")
@@ -37,8 +32,7 @@ def newsgroups(data):
 
 
 def r8(data):
-    return [[line.split(b"\t", 1) for line in lines(data / "r8" / f"{part}.txt")]
-            for part in ("train", "test")]
+    return [[line.split(b"\t", 1) for line in lines(data / "r8" / f"{part}.txt")] for part in ("train", "test")]
 
 
 def mr(data):
@@ -67,75 +61,43 @@ def inputs(name, data, folder):
         return [*found, []]
     paths = []
     for part, rows in zip(("train", "test"), found):
-        paths.append(pathlib.Path(folder) / f"{name}-{part}.tsv")
-        paths[-1].write_bytes(b"".join(b"%d\t%s\t%s\n" % (at, label.strip(), text) for at, (label, text)
-                                       in enumerate(rows, 1)))
+        paths.append(folder / f"{name}-{part}.tsv")
+        paths[-1].write_bytes(b"".join(b"%d\t%s\t%s\n" % (at, label.strip(), text) for at, (label, text) in enumerate(rows, 1)))
     return [*paths, ["--labels"]]
 
 
-def checksum(path):
-    """SHA-256 of a file, or of the names and contents of a folder's files in byte order."""
-    if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    of = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
-        of.update(str(file.relative_to(path)).encode() + b"\0" + file.read_bytes())
-    return of.hexdigest()
-
-
-def answer(*line):
-    return subprocess.run([str(word) for word in line], check=True, capture_output=True, text=True).stdout
-
-
 def markdown(rows):
-    text = ""
+    parts = ["Accuracy (which is micro-F1 too) / macro-F1\n"]
     for stop_words in STOP_WORDS:
-        text += f"\nStop words: {stop_words}\n\n"
-        text += "| collection | train | test | votes | " + " | ".join(f"k = {k}" for k in KS) + " |\n"
-        text += "| :-- | --: | --: | :-- |" + " --: |" * len(KS) + "\n"
-        for name in COLLECTIONS:
-            for votes in VOTES:
-                of = {row["k"]: row for row in rows if (row["collection"], row["votes"],
-                      row["stop_words"]) == (name, votes, stop_words)}
-                cells = " | ".join(f"{of[k]['accuracy']:.4f} / {of[k]['macro_f1']:.4f}" for k in KS)
-                text += (f"| {name} | {of[1]['documents']:,} | {of[1]['queries']:,} | {votes} | "
-                         f"{cells} |\n")
-    return "Accuracy (which is micro-F1 too) / macro-F1\n" + text
+        lines = []
+        for name, votes in itertools.product(COLLECTIONS, VOTES):
+            of = {row["k"]: row for row in rows
+                  if (row["collection"], row["votes"], row["stop_words"]) == (name, votes, stop_words)}
+            lines.append([name, of[1]["documents"], of[1]["queries"], votes,
+                          *(f"{of[k]['accuracy']:.4f} / {of[k]['macro_f1']:.4f}" for k in KS)])
+        parts += [f"Stop words: {stop_words}\n",
+                  common.table(["collection", "train", "test", "votes", *(f"k = {k}" for k in KS)], lines)]
+    return "\n".join(parts)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    given = parser.parse_args()
-    rows, sums = [], {}
-    with tempfile.TemporaryDirectory() as folder:
+    a = common.arguments(__doc__, "program", "data", "out")
+    rows, sums = common.Log(a.out / "classes.jsonl", shown=True), {}
+    with common.scratch() as folder:
+        index = folder / "index"
         for name in COLLECTIONS:
-            train, test, reading = inputs(name, given.data, folder)
-            sums.update({path.name: checksum(path) for path in (train, test)})
-            index = pathlib.Path(folder) / "index"
+            train, test, reading = inputs(name, a.data, folder)
+            sums.update({path.name: common.checksum(path) for path in (train, test)})
             for stop_words in STOP_WORDS:
-                answer(given.program, "search", "text", "--quiet", "--collection", train, "--index",
-                       index, "--stop-words", stop_words, *reading)
-                for votes in VOTES:
-                    for k in KS:
-                        told = json.loads(answer(
-                            given.program, "search", "text", "--quiet", "--index", index, "--queries",
-                            test, *reading, "--k", k, "--votes", votes, "--out", os.devnull, "--json"))
-                        row = {"collection": name, "stop_words": stop_words, "votes": votes, "k": k,
-                               **{key: told[key] for key in ("documents", "terms", "queries", "engine",
-                                                             "accuracy", "micro_f1", "macro_f1")}}
-                        rows.append(row)
-                        print(json.dumps(row), flush=True)
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "classes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (given.out / "classes.md").write_text(markdown(rows))
-    (given.out / "classes-manifest.json").write_text(json.dumps({
-        "command": "text_classes.py PROGRAM DATA_FOLDER OUT_FOLDER",
-        "date": datetime.date.today().isoformat(), "build": tables.build(given.program.parent),
-        "machine": tables.machine(), "sha256": sums}, indent=2) + "\n")
+                common.call(a.program, "search", "text", "--quiet", "--collection", train, "--index", index, "--stop-words",
+                            stop_words, *reading)
+                for votes, k in itertools.product(VOTES, KS):
+                    told = common.told(a.program, "search", "text", "--quiet", "--index", index, "--queries", test, *reading, "--k",
+                                       k, "--votes", votes, "--out", os.devnull, "--json")
+                    rows.add({"collection": name, "stop_words": stop_words, "votes": votes, "k": k, **{
+                        key: told[key] for key in ("documents", "terms", "queries", "engine", "accuracy", "micro_f1", "macro_f1")}})
+    common.write(a.out / "classes.md", markdown(rows))
+    common.manifest(a.out / "classes-manifest.json", build=common.build(a.program), sha256=sums)
 
 
 if __name__ == "__main__":

@@ -21,29 +21,21 @@ which reads the queries' file and writes the neighbours besides. A time is print
 same. JSON lines. Needs scikit-learn, and sparse_dot_topn if that is to run.
 """
 
-import argparse
 import json
 import os
-import pathlib
-import subprocess
-import tempfile
-import time
 
+import common
 import needs
+import text_classes
+from text_weights import rows_of
 
-needs.packages("numpy", "scipy", "sklearn", "threadpoolctl")
+numpy, scipy, sklearn, threadpoolctl = needs.packages("numpy", "scipy", "sklearn", "threadpoolctl")
 
-import numpy
-import scipy
-import scipy.sparse
-import sklearn
-import threadpoolctl
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-
-import tables
+import scipy.sparse
 
 try:
     import sparse_dot_topn
@@ -58,21 +50,13 @@ def of_words(documents, queries):
     return words.fit_transform(documents), words.transform(queries)
 
 
-def newsgroups(data):
-    return of_words(*([file.read_text("latin-1") for file in sorted(folder.rglob("*")) if file.is_file()]
-                      for folder in (data / "20news-bydate" / f"20news-bydate-{part}"
-                                     for part in ("train", "test"))))
-
-
-def r8(data):
-    return of_words(*([line.partition("\t")[2] for line in
-                       (data / "r8" / f"{part}.txt").read_text("latin-1").splitlines()]
-                      for part in ("train", "test")))
+def classes(name, data):
+    """A collection of text_classes.py, without its classes."""
+    return of_words(*([text.decode("latin-1") for _, text in rows_of(part)] for part in text_classes.COLLECTIONS[name](data)))
 
 
 def cranfield(data):
-    return of_words(*([document.partition(".W")[2] for document in
-                       (data / "cranfield" / name).read_text("latin-1").split("\n.I ")]
+    return of_words(*([document.partition(".W")[2] for document in (data / "cranfield" / name).read_text("latin-1").split("\n.I ")]
                       for name in ("cran.all.1400", "cran.qry")))
 
 
@@ -88,13 +72,13 @@ def drawn(documents, seed=1, queries=500, terms=100_000, longest=150):
     return counts[:documents], counts[documents:]
 
 
-COLLECTIONS = {"20news": newsgroups, "r8": r8, "cranfield": cranfield}
+COLLECTIONS = {"20news": lambda data: classes("20news-bydate", data), "r8": lambda data: classes("r8", data),
+               "cranfield": cranfield}
 
 
 def weighed(documents, queries):
     frequency = numpy.bincount(documents.indices, minlength=documents.shape[1])
-    idf = scipy.sparse.diags(numpy.where(frequency > 0, numpy.log(documents.shape[0] /
-                                                                  numpy.maximum(frequency, 1)), 0))
+    idf = scipy.sparse.diags(numpy.where(frequency > 0, numpy.log(documents.shape[0] / numpy.maximum(frequency, 1)), 0))
     result = []
     for counts in (documents, queries):
         rows = scipy.sparse.csr_matrix(counts @ idf)
@@ -139,8 +123,7 @@ def by_topn(documents, queries, k, threads):
     transposed = documents.T.tocsr()
 
     def search():
-        return sparse_dot_topn.sp_matmul_topn(queries, transposed, top_n=k, sort=True,
-                                              n_threads=threads)
+        return sparse_dot_topn.sp_matmul_topn(queries, transposed, top_n=k, sort=True, n_threads=threads)
     return search
 
 
@@ -171,17 +154,15 @@ def agree(ours, theirs):
 
 class Rulerank:
     def __init__(self, program, folder, documents, queries, k):
-        self.program, self.folder, self.k = program, pathlib.Path(folder), k
+        self.program, self.folder, self.k = program, folder, k
         for name, rows in (("documents", documents), ("queries", queries)):
             dump_svmlight_file(rows, numpy.zeros(rows.shape[0]), str(self.folder / name))
         self.run("--collection", self.folder / "documents", "--format", "svmlight")
         self.shape = (queries.shape[0], min(k, documents.shape[0]))
 
     def run(self, *words):
-        done = subprocess.run([self.program, "search", "text", "--index", self.folder / "index",
-                               "--quiet", "--json", "--device", "cpu", *map(str, words)],
-                              capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)["seconds"]
+        return common.told(self.program, "search", "text", "--index", self.folder / "index", "--quiet", "--json", "--device", "cpu",
+                           *words)["seconds"]
 
     def search(self, engine, threads):
         """Seconds of the engine, and of all that a search does."""
@@ -195,33 +176,22 @@ class Rulerank:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("--collections", default=",".join(COLLECTIONS))
-    parser.add_argument("--drawn", type=int, default=0, metavar="N")
-    parser.add_argument("--k", type=int, default=30)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", default="1,all")
-    parser.add_argument("--engines", default="tiles,mt")
-    given = parser.parse_args()
+    given = common.arguments(__doc__, "program", "data", collections=list(COLLECTIONS), drawn=0, k=30, rounds=3,
+                             threads=["1", "all"], engines=["tiles", "mt"])
     all_threads = len(os.sched_getaffinity(0))
     peers = {"scipy": (by_scipy, scipy.__version__), "scikit-learn": (by_sklearn, sklearn.__version__)}
     if sparse_dot_topn is not None:
         peers["sparse_dot_topn"] = (by_topn, sparse_dot_topn.__version__)
-    print(json.dumps({"machine": tables.machine(), "build": tables.build(given.program.parent),
+    print(json.dumps({"machine": common.machine(), "build": common.build(given.program),
                       "versions": {name: version for name, (_, version) in peers.items()}}), flush=True)
-    collections = [name for name in given.collections.split(",") if name]
-    for name in [*collections, *(["drawn"] if given.drawn else [])]:
-        documents, queries = weighed(*(drawn(given.drawn) if name == "drawn" else
-                                       COLLECTIONS[name](given.data)))
+    for name in [*filter(None, given.collections), *(["drawn"] if given.drawn else [])]:
+        documents, queries = weighed(*(drawn(given.drawn) if name == "drawn" else COLLECTIONS[name](given.data)))
         units = [normalize(rows) for rows in (documents, queries)]
         k = min(given.k, documents.shape[0])
-        with tempfile.TemporaryDirectory() as folder:
+        with common.scratch() as folder:
             ours = Rulerank(given.program, folder, documents, queries, k)
-            for threads in [all_threads if t == "all" else int(t) for t in given.threads.split(",")]:
-                engines = given.engines.split(",")
+            for threads in [all_threads if t == "all" else int(t) for t in given.threads]:
+                engines = given.engines
                 best, whole = {}, {}
                 searches = {peer: make(*units, k, threads) for peer, (make, _) in peers.items()}
                 for _ in range(given.rounds):
@@ -233,25 +203,20 @@ def main():
                         found[engine] = ours.found()
                     for peer, search in searches.items():
                         with threadpoolctl.threadpool_limits(threads):
-                            begin = time.perf_counter()
-                            theirs = search()
-                            seconds = time.perf_counter() - begin
+                            seconds, theirs = common.timed(search)
                         best[peer] = min(best.get(peer, seconds), seconds)
                         found[peer] = as_arrays(theirs, k)
                     for who, one in found.items():
                         if not agree(found[engines[0]], one):
-                            raise SystemExit(f"{name}: {who} has other neighbours than {engines[0]}, "
-                                             "so nothing is timed")
+                            common.fail(f"{name}: {who} has other neighbours than {engines[0]}, so nothing is timed")
                 for who, seconds in best.items():
-                    print(json.dumps({
-                        "collection": name, "documents": documents.shape[0],
-                        "terms": int((numpy.bincount(documents.indices) > 0).sum()),
-                        "postings": documents.nnz, "queries": queries.shape[0], "k": k,
-                        "threads": threads, "who": who, "seconds": round(seconds, 4),
-                        "ms_a_query": round(seconds / queries.shape[0] * 1000, 4),
-                        **({"whole_seconds": round(whole[who], 4)} if who in whole else {}),
-                        **{f"{engine}_faster_x": round(seconds / best[engine], 2)
-                           for engine in engines if who in peers}}), flush=True)
+                    print(json.dumps({"collection": name, "documents": documents.shape[0],
+                                      "terms": int((numpy.bincount(documents.indices) > 0).sum()), "postings": documents.nnz,
+                                      "queries": queries.shape[0], "k": k, "threads": threads, "who": who,
+                                      "seconds": round(seconds, 4), "ms_a_query": round(seconds / queries.shape[0] * 1000, 4),
+                                      **({"whole_seconds": round(whole[who], 4)} if who in whole else {}),
+                                      **{f"{engine}_faster_x": round(seconds / best[engine], 2) for engine in engines
+                                         if who in peers}}), flush=True)
 
 
 if __name__ == "__main__":

@@ -23,26 +23,18 @@ are timed in turn, ROUNDS times; a ratio is the form's time over tiles' of that 
 largest; `whole_ratio` is of all queries once, the time to be ready included on both sides. Writes
 results.jsonl, tables.md and manifest.json."""
 
-import argparse
 import ctypes
-import datetime
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
+import common
 import needs
 
-needs.packages("numpy", "torch")
-
-import numpy
-import torch
-
-import tables
-from gpu_tables import gpu_names
+numpy, torch = needs.packages("numpy", "torch")
 
 try:
     import cupy
@@ -77,9 +69,8 @@ class Rows:
 
     def csr(self, terms, index="i4", first=0, last=None):
         begin, term, value = self.part(first, len(self) if last is None else last)
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(begin.astype(index)), torch.from_numpy(term.astype(index)), torch.from_numpy(value),
-            size=(len(begin) - 1, terms), device=DEVICE, check_invariants=False)
+        return torch.sparse_csr_tensor(torch.from_numpy(begin.astype(index)), torch.from_numpy(term.astype(index)),
+                                       torch.from_numpy(value), size=(len(begin) - 1, terms), device=DEVICE, check_invariants=False)
 
     def dense(self, terms, first, last, by_row):
         """Some rows as dense rows, or as columns."""
@@ -132,16 +123,14 @@ def torch_forms(documents, queries, terms):
 def cupy_form(documents, queries, terms):
     def matrix(rows, first=0, last=None):
         begin, term, value = rows.part(first, len(rows) if last is None else last)
-        return cupyx.scipy.sparse.csr_matrix(
-            (cupy.asarray(value), cupy.asarray(term.astype("i4")), cupy.asarray(begin.astype("i4"))),
-            shape=(len(begin) - 1, terms))
+        return cupyx.scipy.sparse.csr_matrix((cupy.asarray(value), cupy.asarray(term.astype("i4")),
+                                              cupy.asarray(begin.astype("i4"))), shape=(len(begin) - 1, terms))
 
     def scores(transposed_documents, first, last):
         dense = (matrix(queries, first, last) @ transposed_documents).toarray()
         return torch.from_dlpack(cupy.ascontiguousarray(dense))
 
-    return Form("CuPy, sparse x sparse (cuSPARSE SpGEMM)", SPARSE_BATCHES,
-                lambda: matrix(documents).T.tocsr(), scores)
+    return Form("CuPy, sparse x sparse (cuSPARSE SpGEMM)", SPARSE_BATCHES, lambda: matrix(documents).T.tocsr(), scores)
 
 
 class CuSparse:
@@ -251,9 +240,7 @@ class Timed:
         return numpy.concatenate(found)
 
     def seconds(self, batch):
-        begin = time.perf_counter()
-        self.search(batch)
-        return time.perf_counter() - begin
+        return common.timed(lambda: self.search(batch))[0]
 
     def choose(self, expected):
         """The fastest batch with the right scores; why there is none."""
@@ -291,7 +278,7 @@ class Ours:
             [str(program), name, str(arguments.queries), str(arguments.k), str(arguments.threads), "rounds=asked",
              f"save={folder}", "tiles@1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
-            sys.exit(f"text_bench {name} did not become ready")
+            common.fail(f"text_bench {name} did not become ready")
         self.rounds = []
 
     def time(self):
@@ -305,13 +292,13 @@ class Ours:
 
 
 def spread(values):
-    return [float(f"{v:.4g}") for v in (statistics.median(values), min(values), max(values))]
+    return [float(f"{v:.4g}") for v in common.spread(values).values()]
 
 
 def compared(arguments, name, log):
     """One collection: all forms and ours."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(scratch) / pathlib.Path(name).name
+    with common.scratch() as scratch:
+        folder = scratch / pathlib.Path(name).name
         ours = Ours(arguments.bench, name, folder, arguments)
         documents, queries = Rows(folder, "documents"), Rows(folder, "queries")
         scores = numpy.fromfile(folder / "neighbours.score.f64").reshape(len(queries), -1)
@@ -351,14 +338,12 @@ def compared(arguments, name, log):
                  "k": arguments.k, "form": "tiles", "batch": len(queries), "ready_s": last["ready_s"],
                  "seconds_a_query": statistics.median(ours.rounds), "rounds": ours.rounds, "commit": last["commit"]})
     for base, one in running:
-        rows.append({**base, "batch": one.batch, "ready_s": round(one.ready_s, 5),
-                     "seconds_a_query": statistics.median(one.rounds), "rounds": one.rounds,
-                     "largest_difference": one.worst,
+        rows.append({**base, "batch": one.batch, "ready_s": round(one.ready_s, 5), "seconds_a_query": statistics.median(one.rounds),
+                     "rounds": one.rounds, "largest_difference": one.worst,
                      "ratio": spread([a / b for a, b in zip(one.rounds, ours.rounds)]),
                      "whole_ratio": spread([(one.ready_s + a * len(queries)) / b for a, b in zip(one.rounds, whole)])})
     for row in rows:
-        print(json.dumps(row), file=log, flush=True)
-    return rows
+        log.add(row)
 
 
 def table(rows):
@@ -369,35 +354,20 @@ def table(rows):
         else:
             ratios = ["{} ({} to {})".format(*row[of]) if of in row else None for of in ("ratio", "whole_ratio")]
             body.append([row["input"], row["form"], row["batch"], row["seconds_a_query"] * 1e6, *ratios, row["ready_s"]])
-    return tables.markdown(
-        "The same search on one GPU", ["input", "form", "batch", "us a query", "over tiles x",
-                                       "over tiles x, with the time to be ready", "ready s"], body)
+    return common.table(["input", "form", "batch", "us a query", "over tiles x", "over tiles x, with the time to be ready",
+                         "ready s"], body, "The same search on one GPU")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("bench", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--inputs", default="20ng,acm,medline,rcv1")
-    parser.add_argument("--queries", type=int, default=500)
-    parser.add_argument("--k", type=int, default=30)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=16)
-    parser.add_argument("--without-cusparse", action="store_true", help="leave the C API out")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    manifest = {"command": "text_peer_gpu.py " + " ".join(sys.argv[3:]),
-                "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "machine": tables.machine(), "gpus": gpu_names(), "queries": arguments.queries, "k": arguments.k,
-                "rounds": arguments.rounds, "libraries": {"torch": torch.__version__,
-                                                          "CuPy": cupy.__version__ if cupy else None}}
-    rows = []
-    with open(arguments.out / "results.jsonl", "w", encoding="ascii") as log:
-        for name in arguments.inputs.split(","):
-            rows += compared(arguments, name, log)
-            (arguments.out / "tables.md").write_text(table(rows))
-    manifest["commit"] = next(row["commit"] for row in rows if "commit" in row)
-    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    a = common.arguments(__doc__, "bench", "out", inputs=["20ng", "acm", "medline", "rcv1"], queries=500, k=30, rounds=5,
+                         threads=16, without_cusparse={"action": "store_true", "help": "leave the C API out"})
+    rows = common.Log(a.out / "results.jsonl")
+    for name in a.inputs:
+        compared(a, name, rows)
+        common.write(a.out / "tables.md", table(rows))
+    common.manifest(a.out / "manifest.json", gpus=common.gpus(), queries=a.queries, k=a.k, rounds=a.rounds,
+                    libraries={"torch": torch.__version__, "CuPy": cupy.__version__ if cupy else None},
+                    commit=next(row["commit"] for row in rows if "commit" in row))
     print(table(rows))
 
 

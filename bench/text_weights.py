@@ -14,16 +14,15 @@ over that of BEFORE is chosen. Only matches are neighbours. Writes weights.tsv (
 the tables of the README as Markdown.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import os
 import pathlib
 import random
 import re
-import subprocess
-import tempfile
+import statistics
 
+import common
 import text_classes
 
 KS = (1, 5, 10, 15, 30)
@@ -39,19 +38,12 @@ def rows_of(found):
     """(label, text) of a part, whether it is a folder of classes or a list."""
     if not isinstance(found, pathlib.Path):
         return [(label.strip(), text) for label, text in found]
-    return [(file.parent.name.encode(), file.read_bytes())
-            for file in sorted(found.rglob("*")) if file.is_file()]
+    return [(file.parent.name.encode(), file.read_bytes()) for file in sorted(found.rglob("*")) if file.is_file()]
 
 
 def write_rows(path, rows):
-    path.write_bytes(b"".join(b"%d\t%s\t%s\n" % (at, label, BLANKS.sub(b" ", text))
-                              for at, (label, text) in enumerate(rows)))
+    path.write_bytes(b"".join(b"%d\t%s\t%s\n" % (at, label, BLANKS.sub(b" ", text)) for at, (label, text) in enumerate(rows)))
     return path
-
-
-def run(*line):
-    return subprocess.run([str(word) for word in line], check=True, capture_output=True,
-                          text=True).stdout
 
 
 def voted(neighbours, k, votes):
@@ -66,15 +58,14 @@ def accuracies(program, folder, known, asked, way):
     """{(votes, k): accuracy} of `asked` among `known`."""
     docs, queries = write_rows(folder / "docs", known), write_rows(folder / "queries", asked)
     found = folder / "found"
-    run(program, "search", "text", "--quiet", "--labels", "--collection", docs, "--queries", queries,
-        "--k", max(KS), "--threads", 1, "--out", found, *WAYS[way])
+    common.output(program, "search", "text", "--quiet", "--labels", "--collection", docs, "--queries", queries, "--k", max(KS),
+                  "--threads", 1, "--out", found, *WAYS[way])
     near = collections.defaultdict(list)
     with open(found, encoding="ascii") as lines:
         for line in lines:
             query, _, document, score = line.split("\t")
             near[int(query)].append((known[int(document)][0], float(score)))
-    return {(votes, k): sum(voted(near[q], k, votes) == label
-                            for q, (label, _) in enumerate(asked)) / len(asked)
+    return {(votes, k): sum(voted(near[q], k, votes) == label for q, (label, _) in enumerate(asked)) / len(asked)
             for votes in text_classes.VOTES for k in KS}
 
 
@@ -83,13 +74,7 @@ def folds_of(rows, folds):
     random.Random(1).shuffle(order)
     for fold in range(folds):
         held = set(order[fold::folds])
-        yield ([row for at, row in enumerate(rows) if at not in held],
-               [row for at, row in enumerate(rows) if at in held])
-
-
-def mean(values):
-    values = list(values)
-    return sum(values) / len(values)
+        yield ([row for at, row in enumerate(rows) if at not in held], [row for at, row in enumerate(rows) if at in held])
 
 
 class Classes:
@@ -99,9 +84,8 @@ class Classes:
         self.train, self.test = (rows_of(part) for part in text_classes.COLLECTIONS[name](data))
 
     def on_training(self, program, folder, way, folds):
-        each = [accuracies(program, folder, known, asked, way)
-                for known, asked in folds_of(self.train, folds)]
-        return {at: mean(one[at] for one in each) for at in each[0]}
+        each = [accuracies(program, folder, known, asked, way) for known, asked in folds_of(self.train, folds)]
+        return {at: statistics.mean(one[at] for one in each) for at in each[0]}
 
     def on_test(self, program, folder, way, _):
         return accuracies(program, folder, self.train, self.test, way)
@@ -112,23 +96,17 @@ class Cranfield:
 
     def __init__(self, _, data):
         self.data = data / "cranfield"
-        self.grades = [line.split()
-                       for line in (self.data / "QRelsCorrectedforTRECeval").read_text().splitlines()]
 
     def of_queries(self, program, folder, way, odd):
-        run(program, "search", "text", "--quiet", "--collection", self.data / "cran.all.1400",
-            "--queries", self.data / "cran.qry", "--number-by-position", "--k", 1000, "--out",
-            os.devnull, "--run", folder / "run", *WAYS[way])
-        (folder / "qrels").write_text("".join(
-            f"{q} {i} {d} {0 if grade == '5' else grade}\n" for q, i, d, grade in self.grades
-            if int(q) % 2 == odd))
-        kept = [line for line in (folder / "run").read_text().splitlines(True)
-                if int(line.split(" ", 1)[0]) % 2 == odd]
+        common.output(program, "search", "text", "--quiet", "--collection", self.data / "cran.all.1400", "--queries",
+                      self.data / "cran.qry", "--number-by-position", "--k", 1000, "--out", os.devnull, "--run", folder / "run",
+                      *WAYS[way])
+        common.write(folder / "qrels", common.cranfield_qrels(self.data, lambda topic: topic % 2 == odd))
+        kept = [line for line in (folder / "run").read_text().splitlines(True) if int(line.split(" ", 1)[0]) % 2 == odd]
         (folder / "run").write_text("".join(kept))
-        shown = run(program, "evaluate", "--qrels", folder / "qrels", "--run", folder / "run",
-                    "--profile", "trec", "--metrics", "MAP", "--format", "tsv")
-        return {("", 1000): float(next(line for line in shown.splitlines()
-                                       if line.startswith("run\t")).split("\t")[1])}
+        shown = common.output(program, "evaluate", "--qrels", folder / "qrels", "--run", folder / "run", "--profile", "trec",
+                              "--metrics", "MAP", "--format", "tsv")
+        return {("", 1000): float(next(line for line in shown.splitlines() if line.startswith("run\t")).split("\t")[1])}
 
     def on_training(self, program, folder, way, _):
         return self.of_queries(program, folder, way, 1)
@@ -138,44 +116,30 @@ class Cranfield:
 
 
 def markdown(values, ways, names, of):
-    text = "| weights | " + " | ".join(names) + " | mean ratio |\n"
-    text += "| :-- |" + " --: |" * (len(names) + 1) + "\n"
-    for way in ways:
-        text += (f"| {way} | " + " | ".join(f"{of(values, name, way):.4f}" for name in names)
-                 + f" | {ratio(values, names, way):.4f} |\n")
-    return text
+    return common.table(["weights", *names, "mean ratio"], [
+        [way, *(f"{of(values, name, way):.4f}" for name in names), f"{ratio(values, names, way):.4f}"] for way in ways])
 
 
 def value(values, name, way):
-    return mean(values[name, way].values())
+    return statistics.mean(values[name, way].values())
 
 
 def ratio(values, names, way):
-    return mean(value(values, name, way) / value(values, name, BEFORE) for name in names)
+    return statistics.mean(value(values, name, way) / value(values, name, BEFORE) for name in names)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
-    parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--folds", type=int, default=3)
-    parser.add_argument("--collections", default=",".join([*text_classes.COLLECTIONS, "cranfield"]))
-    given = parser.parse_args()
-    names = given.collections.split(",")
+    given = common.arguments(__doc__, "program", "data", "out", folds=3, collections=[*text_classes.COLLECTIONS, "cranfield"])
+    names = given.collections
     given.out.mkdir(parents=True, exist_ok=True)
-    with (tempfile.TemporaryDirectory() as made,
-          open(given.out / "weights.tsv", "w", encoding="ascii") as rows):
+    with common.scratch() as made, open(given.out / "weights.tsv", "w", encoding="ascii") as rows:
         print("part", "collection", "weights", "votes", "k", "measure", "value", sep="\t", file=rows)
-
-        all_of = {name: (Classes if name in text_classes.COLLECTIONS else Cranfield)(name, given.data)
-                  for name in names}
+        all_of = {name: (Classes if name in text_classes.COLLECTIONS else Cranfield)(name, given.data) for name in names}
 
         def measured(part, ways):
             """{(collection, way): values}, the collections side by side."""
             def of(name):
-                folder = pathlib.Path(made) / name
+                folder = made / name
                 folder.mkdir(exist_ok=True)
                 on = all_of[name].on_training if part == "training" else all_of[name].on_test
                 return {(name, way): on(given.program, folder, way, given.folds) for way in ways}
@@ -184,8 +148,7 @@ def main():
                 values = {at: of_way for each in pool.map(of, names) for at, of_way in each.items()}
             for (name, way), of_way in values.items():
                 for (votes, k), number in of_way.items():
-                    print(part, name, way, votes, k, all_of[name].measure, f"{number:.6f}", sep="\t",
-                          file=rows)
+                    print(part, name, way, votes, k, all_of[name].measure, f"{number:.6f}", sep="\t", file=rows)
             return values
 
         training = measured("training", WAYS)
@@ -193,7 +156,7 @@ def main():
         print("Training parts\n\n" + markdown(training, ways, names, value), flush=True)
         chosen = list(dict.fromkeys((BEFORE, ways[0])))
         print("Test parts\n\n" + markdown(measured("test", chosen), chosen, names, value))
-    print(run(given.program, "--version"))
+    print(common.output(given.program, "--version"))
 
 
 if __name__ == "__main__":

@@ -9,17 +9,16 @@ are the mean of the folds. A difference is the mean over the folds of the mean o
 first one up to nine tenths of the documents, beside its standard deviation over the folds.
 """
 
-import csv
-import statistics
-import sys
 from collections import defaultdict
+import csv
+import itertools
+import statistics
 
-import needs
+import common
 
 RANKERS = {"rules": "our rules", "ranksvm": "rank SVM", "xgboost": "XGBoost"}
-METHODS = {"committee": ("two-stage: committee", "C0"), "margin": ("SSARP, then margin", "C1"),
-           "random": ("SSARP, then random", "C2"), "draw": ("random alone", "C7"),
-           "ssarp": ("SSARP alone", "C3")}
+METHODS = {"committee": ("two-stage: committee", "#1f77b4"), "margin": ("SSARP, then margin", "#ff7f0e"),
+           "random": ("SSARP, then random", "#2ca02c"), "draw": ("random alone", "#7f7f7f"), "ssarp": ("SSARP alone", "#d62728")}
 
 
 def read(path, per_query):
@@ -31,8 +30,7 @@ def read(path, per_query):
                 continue
             step = int(row["step"])
             if row["method"] == "ssarp":  # budgets of size 3 in tenths, then the larger sizes
-                known = sum(int(row["fold"]) in folds
-                            for folds in points[row["set"]]["ssarp"].values())
+                known = sum(int(row["fold"]) in folds for folds in points[row["set"]]["ssarp"].values())
                 step = known
             points[row["set"]][row["method"]][step][int(row["fold"])] = (
                 int(row["labels"]), float(row["share"]), {r: float(row[r]) for r in RANKERS})
@@ -52,84 +50,59 @@ def curve(steps, ranker):
 
 
 def plot(points, out):
-    needs.packages("matplotlib")
-    import matplotlib
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "two-stage", "font.size": 8})
-    from matplotlib import pyplot
-    figure, axes = pyplot.subplots(len(RANKERS), len(points), figsize=(9, 9), squeeze=False)
-    for column, name in enumerate(points):
-        for row, (ranker, title) in enumerate(RANKERS.items()):
-            axis = axes[row][column]
-            for method, (label, colour) in METHODS.items():
-                if method not in points[name]:
-                    continue
-                means = curve(points[name][method], ranker)
-                axis.plot([m[0] for m in means], [m[2] for m in means], label=label, color=colour,
-                          marker="o" if method == "ssarp" else None, markersize=3, linewidth=1)
-            if "all" in points[name]:
-                axis.axhline(curve(points[name]["all"], ranker)[0][2], color="0.5", linewidth=0.8,
-                             linestyle=":", label="all labels")
-            axis.set_xscale("log")
-            axis.set_title(f"{name}, ranked by {title}")
-            axis.set_xlabel("labels")
-            axis.set_ylabel("NDCG@10")
-    axes[0][0].legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(out, metadata={"Date": None})
+    panels = []
+    for (ranker, title), name in itertools.product(RANKERS.items(), points):
+        lines = [common.Line(label, [(labels, value) for labels, _, value in curve(points[name][method], ranker)], colour)
+                 for method, (label, colour) in METHODS.items() if method in points[name]]
+        levels = [common.Level("all labels", curve(points[name]["all"], ranker)[0][2], "#7f7f7f")] if "all" in points[name] else []
+        panels.append(common.Lines(f"{name}, ranked by {title}", "labels", lines, levels, "NDCG@10"))
+    common.draw(out, panels, len(points))
 
 
-def table(points):
+def tables(points):
+    """The Markdown tables of a set's rounds, of SSARP alone, and of the committee's differences."""
     for name, methods in points.items():
         steps = [s for s in (0, 1, 2, 3, 5, 8, 12, 18, 25) if s in methods.get("committee", {})]
         for ranker, title in RANKERS.items():
-            print(f"\n{name}, NDCG@10 of {title} by round\n")
-            print("| | " + " | ".join(map(str, steps)) + " |")
-            print("| :-- |" + " --: |" * len(steps))
-            shares = dict(zip(sorted(methods["committee"]), curve(methods["committee"], ranker)))
-            print("| labels | " + " | ".join(
-                f"{100 * shares[s][1]:.1f} %" if s in shares else "" for s in steps) + " |")
-            for method in ("committee", "margin", "random", "draw"):
-                if method not in methods:
-                    continue
-                values = dict(zip(sorted(methods[method]), curve(methods[method], ranker)))
-                print(f"| {METHODS[method][0]} | " + " | ".join(
-                    f"{values[s][2]:.4f}"[1:] if s in values else "" for s in steps) + " |")
+            of = {method: dict(zip(sorted(methods[method]), curve(methods[method], ranker)))
+                  for method in ("committee", "margin", "random", "draw") if method in methods}
+            yield f"{name}, NDCG@10 of {title} by round\n\n" + common.table(
+                ["", *map(str, steps)],
+                [["labels", *(f"{100 * of['committee'][s][1]:.1f} %" if s in of["committee"] else "" for s in steps)],
+                 *([METHODS[method][0], *(f"{values[s][2]:.4f}"[1:] if s in values else "" for s in steps)] for method, values in of.items())])
         if "ssarp" in methods:
-            print(f"\n{name}, SSARP alone and all labels\n\n| | labels | our rules | rank SVM | XGBoost |\n"
-                  "| :-- | --: | --: | --: | --: |")
             ends = sorted(methods["ssarp"])[-3:]
             rows = [(f"rule size {size}", methods["ssarp"][end]) for size, end in zip((3, 4, 5), ends)]
-            if "all" in methods:
-                rows.append(("all", methods["all"][0]))
-            for label, folds in rows:
-                print(f"| {label} | {100 * statistics.mean(v[1] for v in folds.values()):.1f} % | " +
-                      " | ".join(f"{statistics.mean(v[2][r] for v in folds.values()):.4f}"[1:]
-                                 for r in RANKERS) + " |")
-        print(f"\n{name}, the committee's NDCG@10 less that of\n\n| | our rules | rank SVM | XGBoost |\n"
-              "| :-- | --: | --: | --: |")
-        for method in ("margin", "random", "draw"):
-            if method not in methods:
-                continue
-            cells = []
-            for ranker in RANKERS:
-                folds = defaultdict(list)
-                for step, by_fold in methods["committee"].items():
-                    for fold, (_, share, values) in by_fold.items():
-                        other = methods[method].get(step, {}).get(fold)
-                        if step > 0 and share <= 0.9 and other:
-                            folds[fold].append(values[ranker] - other[2][ranker])
-                means = [statistics.mean(v) for v in folds.values()]
-                cells.append(f"{statistics.mean(means):+.4f} ± {statistics.stdev(means):.4f}")
-            print(f"| {METHODS[method][0]} | " + " | ".join(cells) + " |")
+            rows += [("all", methods["all"][0])] if "all" in methods else []
+            yield f"{name}, SSARP alone and all labels\n\n" + common.table(
+                ["", "labels", *RANKERS.values()],
+                [[label, f"{100 * statistics.mean(v[1] for v in folds.values()):.1f} %",
+                  *(f"{statistics.mean(v[2][r] for v in folds.values()):.4f}"[1:] for r in RANKERS)] for label, folds in rows])
+        yield f"{name}, the committee's NDCG@10 less that of\n\n" + common.table(
+            ["", *RANKERS.values()], [[METHODS[method][0], *(difference(methods, method, ranker) for ranker in RANKERS)]
+                                      for method in ("margin", "random", "draw") if method in methods])
+
+
+def difference(methods, method, ranker):
+    """Of the committee's rounds up to nine tenths of the documents less the other's: the mean of the folds, and its deviation."""
+    folds = defaultdict(list)
+    for step, by_fold in methods["committee"].items():
+        for fold, (_, share, values) in by_fold.items():
+            other = methods[method].get(step, {}).get(fold)
+            if step > 0 and share <= 0.9 and other:
+                folds[fold].append(values[ranker] - other[2][ranker])
+    means = [statistics.mean(v) for v in folds.values()]
+    return f"{statistics.mean(means):+.4f} ± {statistics.stdev(means):.4f}"
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    points = read(sys.argv[1], int(sys.argv[2]))
-    table(points)
-    plot(points, sys.argv[3])
+    a = common.arguments(__doc__, "curves", "per_query", "out")
+    per_query = int(a.per_query.name)
+    points = read(a.curves, per_query)
+    if not points or not all("committee" in methods for methods in points.values()):
+        common.fail(f"{a.curves}: found a set without rounds of {per_query} documents of a query")
+    print("\n".join(tables(points)))
+    plot(points, a.out)
 
 
 if __name__ == "__main__":

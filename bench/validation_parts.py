@@ -5,9 +5,7 @@ validation part, results that a later run goes on from, and intervals of differe
 import collections
 import contextlib
 import csv
-import datetime
 import gzip
-import hashlib
 import itertools
 import json
 import math
@@ -15,22 +13,16 @@ import multiprocessing
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 import zlib
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import common
 import needs
 
-needs.packages("numpy")
-
-import numpy
-
-import tables
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+numpy, = needs.packages("numpy")
 
 MEASURES = ("MAP", "NDCG@10")
 KEYS = ("set", "fold", "budget", "way", "draw", "candidate")
@@ -46,8 +38,7 @@ def letor_sets(letor):
 def qids_of(path):
     """The qids of a part in its order, and the documents of each."""
     with open(path, "rb") as lines:
-        groups = [(qid.decode(), len(list(of))) for qid, of in
-                  itertools.groupby(line.split(b" ", 2)[1] for line in lines)]
+        groups = [(qid.decode(), len(list(of))) for qid, of in itertools.groupby(line.split(b" ", 2)[1] for line in lines)]
     return [qid for qid, _ in groups], [count for _, count in groups]
 
 
@@ -67,11 +58,7 @@ class Fold:
         self.selections, self.binned = [], {}
 
     def run(self, *words):
-        done = subprocess.run([str(self.program), *map(str, words), "--quiet"], capture_output=True, text=True,
-                              check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
-        return done.stdout
+        return common.output(self.program, *words, "--quiet")
 
     def cuts(self, method):
         """Cuts of all training documents, which read no label: `tube`, or `tube5` for 5 bins."""
@@ -129,8 +116,7 @@ class Fold:
         """The scores of the validation part, which stay in the file `name` too."""
         out = self.scratch / name
         by = ["--discretizer", self.cuts(cuts)] if cuts else []
-        self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--threads", 1,
-                 "--device", "cpu")
+        self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--threads", 1, "--device", "cpu")
         return numpy.loadtxt(out, ndmin=1)
 
     def ranked_within(self, sample_file, name, words):
@@ -177,8 +163,7 @@ class Results:
         for path, columns, rows in zip(self.paths, self.columns, found):
             new = path.with_name(f"new-{path.name}")
             with opened(new, "wt") as file:
-                file.writelines("\t".join(row) + "\n" for row in [
-                    columns, *(row for key, row in rows.items() if key in self.done)])
+                file.writelines("\t".join(row) + "\n" for row in [columns, *(row for key, row in rows.items() if key in self.done)])
             new.replace(path)
 
     @staticmethod
@@ -213,8 +198,7 @@ class Results:
     def measured(self):
         """key -> (labels, {measure: values by query})."""
         labels = {key: int(row[len(KEYS)]) for key, row in self.read(self.paths[0], self.columns[0]).items()}
-        return {key: (labels[key], {m: numpy.array(cell.split(), float) / 10_000
-                                    for m, cell in zip(MEASURES, row[len(KEYS):])})
+        return {key: (labels[key], {m: numpy.array(cell.split(), float) / 10_000 for m, cell in zip(MEASURES, row[len(KEYS):])})
                 for key, row in self.read(self.paths[1], self.columns[1]).items()}
 
 
@@ -235,7 +219,7 @@ def one_task(task):
     (arguments, name, number, draw), learn, orders, names, done = task
     before = os.times()
     rows = []
-    with tempfile.TemporaryDirectory() as scratch:
+    with common.scratch() as scratch:
         fold = Fold(arguments.program, arguments.letor, name, number, scratch)
         for budget, way, which, sample in samples(fold, arguments.budgets, draw, orders):
             keys = {candidate: (name, str(number), budget, way, which, candidate) for candidate in names}
@@ -328,40 +312,23 @@ def comparison(arguments):
                        for name in arguments.sets})
 
 
-def add_arguments(parser, draws):
-    parser.add_argument("program", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("letor", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--sets", help="default: all of LETOR_FOLDER")
-    parser.add_argument("--folds", default="1,2,3,4,5")
-    parser.add_argument("--draws", type=int, default=draws)
-    parser.add_argument("--jobs", type=int, default=1, help="processes side by side; the results are the same")
-    parser.add_argument("--tables-only", action="store_true", help="make the tables again of what is there")
+def parsed(description, **options):
+    """The command line of a study of validation parts; its own options are beside those of all."""
+    a = common.arguments(description, "program", "letor", "out",
+                         sets={"type": lambda text: text.split(","), "help": "default: all of LETOR_FOLDER"}, folds=[1, 2, 3, 4, 5],
+                         draws=3, jobs={"type": int, "default": 1, "help": "processes side by side; the results are the same"},
+                         tables_only={"action": "store_true", "help": "make the tables again of what is there"}, **options)
+    a.sets = a.sets or letor_sets(a.letor)
+    return a
 
 
-def parsed(parser):
-    arguments = parser.parse_args()
-    arguments.sets = arguments.sets.split(",") if arguments.sets else letor_sets(arguments.letor)
-    arguments.folds = [int(number) for number in arguments.folds.split(",")]
-    arguments.budgets = arguments.budgets.split(",")
-    return arguments
-
-
-def write_manifest(arguments, started, used, libraries):
+def write_manifest(arguments, used, libraries):
     """Of the run that ended; what earlier runs of the same folder used is added."""
     path = arguments.out / "manifest.json"
     before = json.loads(path.read_text())["core_minutes"] if path.exists() else 0
-    inputs = {f"{name}/Fold{n}/{part}.txt": hashlib.sha256(
-        (arguments.letor / name / f"Fold{n}" / f"{part}.txt").read_bytes()).hexdigest()
-        for name in arguments.sets for n in arguments.folds for part in ("train", "vali")}
-    path.write_text(json.dumps({
-        "started": started, "build": tables.build(arguments.program.parent), "machine": tables.machine(),
-        "sets": arguments.sets, "folds": arguments.folds, "budgets": arguments.budgets, "draws": arguments.draws,
-        "core_minutes": round(before + used / 60, 1), "libraries": libraries, "sha256": inputs}, indent=2) + "\n")
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    common.manifest(path, build=common.build(arguments.program), sets=arguments.sets, folds=arguments.folds,
+                    budgets=arguments.budgets, draws=arguments.draws, core_minutes=round(before + used / 60, 1),
+                    libraries=libraries, sha256=common.sums_of(arguments.letor, arguments.sets, arguments.folds, ("train", "vali")))
 
 
 def preface(arguments):
@@ -369,11 +336,6 @@ def preface(arguments):
     return (f"Validation parts of {', '.join(arguments.sets)}, folds {', '.join(map(str, arguments.folds))}, "
             f"{arguments.draws} draws; test parts are not read. Means over queries, then sets; ± is half an interval of "
             "confidence .95 of the paired difference over queries, in which sets of the same queries count once.")
-
-
-def markdown(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "| :-- |" + " --: |" * (len(head) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
 def bare(value, digits=4):

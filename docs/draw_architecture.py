@@ -54,11 +54,8 @@ def reduced(uses):
             reach[name] = set(uses[name]).union(*(reached(used) for used in uses[name]))
         return reach[name]
 
-    return {
-        name: sorted(used for used in set(used_by)
-                     if not any(used in reached(other) for other in used_by if other != used))
-        for name, used_by in uses.items()
-    }
+    return {name: sorted(used for used in set(used_by) if not any(used in reached(other) for other in used_by if other != used))
+            for name, used_by in uses.items()}
 
 
 def holdings():
@@ -106,8 +103,7 @@ class Layers:
             below = set(row)
             links = sorted((position[upper], position[lower]) for upper in self.rows[r + 1]
                            for lower in self.beside[upper] if lower in below)
-            total += sum(a[0] < b[0] and a[1] > b[1]
-                         for i, a in enumerate(links) for b in links[i + 1:])
+            total += sum(a[0] < b[0] and a[1] > b[1] for i, a in enumerate(links) for b in links[i + 1:])
         return total
 
     def _order(self):
@@ -160,8 +156,7 @@ class Layers:
 def drawn(uses, held):
     layers = Layers(uses)
     lines = {name: textwrap.wrap(held[name], CHARACTERS) for name in uses}
-    height = [PADDING * 2 + LINE * (1 + max(len(lines[n]) for n in row if isinstance(n, str)))
-              for row in layers.rows]
+    height = [PADDING * 2 + LINE * (1 + max(len(lines[n]) for n in row if isinstance(n, str))) for row in layers.rows]
     left = min(layers.x[n] - Layers.width(n) / 2 for row in layers.rows for n in row) - MARGIN
     right = max(layers.x[n] + Layers.width(n) / 2 for row in layers.rows for n in row) + MARGIN
     top, at = [0] * len(height), MARGIN
@@ -191,8 +186,7 @@ def drawn(uses, held):
         """Where the arrows of a box meet its edge, side by side, in the order of their ends."""
         order = sorted(others, key=lambda other: (x[other], str(other)))
         step = min(26, (BOX_WIDTH - 60) / max(len(order) - 1, 1))
-        return {other: round(x[node] + (i - (len(order) - 1) / 2) * step)
-                for i, other in enumerate(order)}
+        return {other: round(x[node] + (i - (len(order) - 1) / 2) * step) for i, other in enumerate(order)}
 
     leave, arrive = {}, {}
     for name in uses:
@@ -216,11 +210,9 @@ def drawn(uses, held):
         r = row_of[name]
         out.append(f'<rect class="box" x="{x[name] - BOX_WIDTH // 2}" y="{top[r]}" '
                    f'width="{BOX_WIDTH}" height="{height[r]}" rx="6"/>')
-        out.append(f'<text class="name" x="{x[name]}" y="{top[r] + PADDING + 12}" '
-                   f'text-anchor="middle">{name}/</text>')
+        out.append(f'<text class="name" x="{x[name]}" y="{top[r] + PADDING + 12}" text-anchor="middle">{name}/</text>')
         for i, line in enumerate(lines[name]):
-            out.append(f'<text class="holds" x="{x[name]}" '
-                       f'y="{top[r] + PADDING + 12 + LINE * (i + 1)}" '
+            out.append(f'<text class="holds" x="{x[name]}" y="{top[r] + PADDING + 12 + LINE * (i + 1)}" '
                        f'text-anchor="middle">{html.escape(line)}</text>')
     return "\n".join(out + ["</svg>", ""])
 
@@ -234,8 +226,7 @@ def main():
     if "--check" not in sys.argv:
         PICTURE.write_text(picture)
     elif not PICTURE.exists() or PICTURE.read_text() != picture:
-        sys.exit("docs/architecture.svg does not show the link lines as they are now: run "
-                 "docs/draw_architecture.py")
+        sys.exit("docs/architecture.svg does not show the link lines as they are now: run docs/draw_architecture.py")
 
 
 if __name__ == "__main__":

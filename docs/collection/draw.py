@@ -53,9 +53,8 @@ def main(folder):
         title = f"{draw.choice(crafts[craft])} and {draw.choice(sides[side])}"
         documents.append((f"N{number:03}", craft, side, other, title, " ".join(words)))
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "docs.jsonl").write_text("".join(
-        json.dumps({"id": name, "title": title, "text": text}) + "\n"
-        for name, _, _, _, title, text in documents))
+    (folder / "docs.jsonl").write_text("".join(json.dumps({"id": name, "title": title, "text": text}) + "\n"
+                                               for name, _, _, _, title, text in documents))
     topics, judgments, judge = [], [], random.Random(13)
     for at, (craft, side) in enumerate((craft, side) for craft in crafts for side in sides):
         name = f"T{at + 1:02}"

@@ -173,8 +173,7 @@ def filter_picture(_train, _test):
     k = 3
     threshold = sorted((low for low, _, _ in bounds), reverse=True)[k - 1]
     picture = Picture(720, 60 + 26 * len(bounds) + 50, "Bounds say what has to be computed exactly")
-    picture.text(10, 24,
-                 f"Eight documents, the {k} most similar are wanted: a bar is what a cheap sum proves, a dot what is exact")
+    picture.text(10, 24, f"Eight documents, the {k} most similar are wanted: a bar is what a cheap sum proves, a dot what is exact")
     for row, (low, high, exact) in enumerate(bounds):
         y = 48 + 26 * row
         may = high >= threshold

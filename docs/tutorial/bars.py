@@ -16,8 +16,7 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import svg_lines  # noqa: E402
+import svg_lines
 
 WIDTH, ROW, NAMES, MARGIN = 560, 18, 250, 60
 UP, DOWN, MOST = "#0b6e4f", "#c1440e", 12
@@ -32,8 +31,7 @@ def topics(lines):
         if row["query"] != "all":
             of[row["query"]][row["system"]] = float(row[measure])
     first, second = dict.fromkeys(row["system"] for row in rows)
-    return sorted(((name, values[second] - values[first]) for name, values in of.items()),
-                  key=lambda one: (-one[1], one[0]))
+    return sorted(((name, values[second] - values[first]) for name, values in of.items()), key=lambda one: (-one[1], one[0]))
 
 
 def explanation(lines):
@@ -61,9 +59,7 @@ def drawn(bars, title):
     top, bottom = max(0, *(value for _, value in bars)), min(0, *(value for _, value in bars))
     scale = (WIDTH - NAMES - 2 * MARGIN) / (top - bottom or 1)
     low = NAMES + MARGIN - bottom * scale  # where 0 is
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-           'font-family="sans-serif">', f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-           svg_lines.text(WIDTH / 2, 18, title, size=12, colour="#000")]
+    out = []
     for i, (name, value) in enumerate(bars):
         y, length = 30 + i * ROW, abs(value) * scale
         begin = low if value >= 0 else low - length
@@ -72,7 +68,7 @@ def drawn(bars, title):
                 svg_lines.text(low + length + 4 if value >= 0 else low - length - 4, y + 12, f"{value:+.3f}",
                                "start" if value >= 0 else "end", 10)]
     out.append(f'<path d="M{low:.1f} 28v{ROW * len(bars)}" stroke="#333"/>')
-    return "\n".join([*out, "</svg>"]) + "\n"
+    return svg_lines.document(WIDTH, height, out, title)
 
 
 def main():

@@ -20,8 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import svg_lines  # noqa: E402
+import svg_lines
 
 MEASURE = "NDCG@10"
 CHOSEN, RANDOM, RIDGE = "chosen", "random", "ridge, chosen"
@@ -30,8 +29,7 @@ BAR = 50  # characters of the longest bar
 
 
 def rulerank(*words):
-    done = subprocess.run(["rulerank", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          check=False)
+    done = subprocess.run(["rulerank", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.rstrip())
     return done.stdout
@@ -85,9 +83,8 @@ class Story:
     def evaluated(self):
         """{ranking: measure} and {ranking: (difference to the feature, p)}."""
         feature = self.file("feature", [feature_of(line, self.given.feature) for line in documents_of(self.given.held)])
-        found = json.loads(rulerank(
-            "evaluate", "--test", self.given.held, "--unlabelled", -1, "--profile", "trec", "--metrics", MEASURE,
-            "--scores", f"feature={feature}", *self.scores, "--compare", "paired-t", "--json"))
+        found = json.loads(rulerank("evaluate", "--test", self.given.held, "--unlabelled", -1, "--profile", "trec", "--metrics",
+                                    MEASURE, "--scores", f"feature={feature}", *self.scores, "--compare", "paired-t", "--json"))
         means = {one["name"]: one["averages"][MEASURE] for one in found["systems"]}
         against = {one["system"]: (one["difference"], one["paired-t"]["p"])
                    for one in found["comparison"]["results"] if one["measure"] == MEASURE}
@@ -105,8 +102,7 @@ def curve(story):
         counts.append(count)
         names[CHOSEN][count] = [story.rank(f"chosen-{count}", train)]
         names[RIDGE][count] = [story.rank(f"ridge-{count}", train, "--members", "linear")]
-        names[RANDOM][count] = [story.rank(f"random-{count}-{draw}", story.drawn(count, draw))
-                                for draw in range(story.given.draws)]
+        names[RANDOM][count] = [story.rank(f"random-{count}-{draw}", story.drawn(count, draw)) for draw in range(story.given.draws)]
     if not story.given.draws:
         del names[RANDOM]
     return counts, names, story.rank("all", story.file("all.txt", story.labelled))
@@ -118,14 +114,12 @@ def verdicts(feature, counts, names, means, against):
         kind = "above" if difference > 0 else "below"
         return f"{abs(difference):.4f} {kind} {feature} (p {p:.2g}{', too little to tell' if p > .05 else ''})"
 
-    said = [f"{labels} labels, {line}: {sign(*against[names[line][labels][0]])}"
-            for labels in counts for line in (CHOSEN, RIDGE)]
+    said = [f"{labels} labels, {line}: {sign(*against[names[line][labels][0]])}" for labels in counts for line in (CHOSEN, RIDGE)]
     others = {feature: {labels: ["feature"] for labels in counts}, "ridge regression on the same documents": names[RIDGE],
               "random documents": names.get(RANDOM, {})}
     lost = []
     for called, rankings in others.items():
-        where = [str(labels) for labels in rankings
-                 if means[names[CHOSEN][labels][0]] < mean(rankings[labels], means)]
+        where = [str(labels) for labels in rankings if means[names[CHOSEN][labels][0]] < mean(rankings[labels], means)]
         if where:
             lost.append(f"to {called} with {', '.join(where)} labels")
     return said + ["Where the method, fit on chosen documents, loses: " + ("; ".join(lost) or "nowhere here") + "."]
@@ -141,7 +135,7 @@ def picture(feature, counts, names, means, full):
                             [(labels, mean(of[labels], means)) for labels in counts]) for name, of in names.items()]
     levels = [svg_lines.Level(feature.replace("_", " "), "#c1440e", means["feature"]),
               svg_lines.Level("fit, all labels", "#0b6e4f", means[full])]
-    return svg_lines.drawn([svg_lines.Panel(f"{MEASURE} of held-out topics", "labelled documents", lines, levels)], 1)
+    return svg_lines.chart(f"{MEASURE} of held-out topics", "labelled documents", lines, levels)
 
 
 def report(story, counts, names, means, against, full):

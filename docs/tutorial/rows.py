@@ -15,8 +15,7 @@ import re
 import sys
 import textwrap
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import svg_lines  # noqa: E402
+import svg_lines
 
 WIDTH, ROW, TOP = 560, 18, 34
 NAMES, RIGHT = 60, 20  # what the columns beside a picture take
@@ -24,13 +23,6 @@ FIRST, WORDS = 10, 54  # documents of a row, characters of a topic
 COLOURS = {"learn": "#0b6e4f", "judge": "#c1440e"}
 LABELS = [("-1", "nobody judged", "#fff"), ("0", "not relevant", "#d9d9d9"), ("1", "relevant", "#8fc7b1"),
           ("2", "very relevant", "#0b6e4f")]
-
-
-def svg(height, title, parts):
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'font-family="sans-serif">', f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        svg_lines.text(WIDTH / 2, 18, title, size=12, colour="#000"), *parts, "</svg>"]) + "\n"
 
 
 def halves(lines, title):
@@ -44,7 +36,7 @@ def halves(lines, title):
         parts.append(svg_lines.text(x, TOP + 10, f"{len(topics)} to {half} by", "start", 12, COLOURS[half]))
         parts += [svg_lines.text(x, TOP + 12 + ROW * (r + 1), textwrap.shorten(one, WORDS, placeholder=" ..."), "start", 9)
                   for r, one in enumerate(topics)]
-    return svg(TOP + 20 + ROW * max(map(len, columns.values())), title, parts)
+    return svg_lines.document(WIDTH, TOP + 20 + ROW * max(map(len, columns.values())), parts, title)
 
 
 def pool(lines, title, feature):
@@ -65,7 +57,7 @@ def pool(lines, title, feature):
     y = TOP + len(values) * ROW + 12
     parts += [svg_lines.text(NAMES, y, f"{low:.1f}", "start", 10), svg_lines.text(WIDTH - RIGHT, y, f"{high:.1f}", "end", 10),
               svg_lines.text((WIDTH + NAMES) / 2, y, feature.replace("_", " "))]
-    return svg(y + 10, title, parts)
+    return svg_lines.document(WIDTH, y + 10, parts, title)
 
 
 def ranking(lines, title):
@@ -84,7 +76,7 @@ def ranking(lines, title):
                   svg_lines.text(424, TOP + 12 + r * ROW, words, "start")]
     y = TOP + len(documents) * ROW + 12
     parts.append(svg_lines.text(NAMES, y, f"rank 1 to {FIRST}", "start", 10))
-    return svg(y + 10, title, parts)
+    return svg_lines.document(WIDTH, y + 10, parts, title)
 
 
 def main():

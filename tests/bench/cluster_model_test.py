@@ -26,7 +26,8 @@ def rows(slower=1.0):
                                LATENCY * exchanges + BYTE * moved)
                     yield {"job": job, "size": size, "threads": threads, "ranks": ranks, "round": 0, "shared_seconds": None,
                            "seconds": seconds * (slower if ranks == 4 else 1), "exchanges": exchanges, "exchanged_bytes": moved,
-                           "peak_memory_bytes": 1e7 + (1 if job == "text" else 1000 + 3000 / ranks) * work, "queries": 1000, "work": work, "sha256": ""}
+                           "peak_memory_bytes": 1e7 + (1 if job == "text" else 1000 + 3000 / ranks) * work, "queries": 1000,
+                           "work": work, "sha256": ""}
 
 
 class ClusterModel(unittest.TestCase):
@@ -62,7 +63,8 @@ class ClusterModel(unittest.TestCase):
         self.assertTrue(all(one["ranks"] == 4 and one["size"] == 2 for one in told["held_out_runs"]))
 
     def test_tells_the_error_beyond_its_rows(self):
-        far = [{**row, "work": 10 * row["work"], "size": 20, "seconds": 12.0} for row in rows() if row["size"] == 2 and row["job"] == "text"]
+        far = [{**row, "work": 10 * row["work"], "size": 20, "seconds": 12.0} for row in rows() if row["size"] == 2
+               and row["job"] == "text"]
         told = self.fit(rows(), [*far, {**far[0], "job": "unknown"}])
         self.assertEqual(told["beyond"]["runs"], len(far))
         start, alone, _, shared = JOBS["text"]

@@ -32,7 +32,8 @@ class Goals(unittest.TestCase):
         chosen, random = ("chosen", 0.01, "linear", "defaults"), ("random", 0.01, "linear", "cross-fitted")
         for number, (ours, other) in enumerate(((0.5, 0.4), (0.7, 0.3)), 1):
             points = [point(RECOMMENDED, [ours, 9, 0.2, ours, 9, 0.4]), point(LIGHTGBM, [other, 9, 0.1, other, 9, 0.1]),
-                      point(("all", 1, "ilmart", "validated"), [other, 9, 0.1] * 2), point(("all", 1, "ilmart", "defaults"), [ours, 9, 0] * 2),
+                      point(("all", 1, "ilmart", "validated"), [other, 9, 0.1] * 2),
+                      point(("all", 1, "ilmart", "defaults"), [ours, 9, 0] * 2),
                       point(("all", 1, "lightgbm", "defaults"), [0.1, 9, 0.1] * 2), point(chosen, [0.1, 9, 0.6, 0.1, 9, 0.6]),
                       point(random, [0.2, 9, 0.3, 0.2, 9, 0.3]), point(random, [0.4, 9, 0.5, 0.4, 9, 0.5])]
             choices = [{"budget": 1, "system": name, "value": value} for name, value in

@@ -85,7 +85,8 @@ class Page(unittest.TestCase):
             for name in ("curves", "neural"):
                 (folder / name).mkdir()
             (folder / "curves" / "goals.md").write_text(GOALS, "utf-8")
-            for name, row in (("A", ".4950 / .3950 | +.0050 ± .0010 / +.0050 ± .0020"), ("B", ".3500 / .2500 | -.0500 ± .0010 / -.0500 ± .0020")):
+            for name, row in (("A", ".4950 / .3950 | +.0050 ± .0010 / +.0050 ± .0020"),
+                              ("B", ".3500 / .2500 | -.0500 ± .0010 / -.0500 ± .0020")):
                 (folder / "neural" / f"{name}.md").write_text(f"| neural\\_gam | 0.1 |\n\n| neural_gam | {row} |\n", "utf-8")
             (folder / "page.md").write_text(page, "utf-8")
             return curve_page.written_anew(folder / "page.md", folder / "curves", folder / "neural")

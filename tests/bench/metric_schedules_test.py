@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """metric_schedules_test.py: what bench/metric_schedules.py draws, by hand and from lines that were cut off anywhere."""
 
+import gzip
+import importlib.util
 import itertools
 import json
 import pathlib
@@ -11,6 +13,7 @@ import unittest.mock
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import common
 import metric_schedules
 
 DEALT = ("local", "bulk-local", "bulk-circular", "hybrid")
@@ -73,19 +76,23 @@ def jobs():
 
 
 class Drawn(unittest.TestCase):
-    def draw(self, some, cores=16):
-        """tables.md, and the figures' names and text; all of them are XML without empty paths."""
+    def draw(self, some, cores=16, kept=None):
+        """tables.md, and the panels of each figure by its name; none is empty. `kept` is the name of the one file of a run."""
         with tempfile.TemporaryDirectory(prefix="rulerank-bench-") as name:
             out = pathlib.Path(name)
-            for job, rows in some.items():
+            for job, rows in ({} if kept else some).items():
                 (out / f"{job}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            if kept:
+                with (gzip.open if kept.endswith(".gz") else open)(out / kept, "wt") as lines:
+                    lines.writelines(json.dumps({"case": job, **row}) + "\n" for job, rows in some.items() for row in rows)
             manifest = {"files": {f"{job}.jsonl": {"build": f"commit 0, a processor, {cores} cores"} for job in some}}
             (out / "manifest.json").write_text(json.dumps(manifest))
-            metric_schedules.draw(out)
-            figures = {path.name: path.read_text() for path in out.glob("*.svg")}
-            for figure in figures.values():
-                xml.etree.ElementTree.fromstring(figure)
-                self.assertNotIn('d="M"', figure)
+            with unittest.mock.patch.object(common, "draw") as drawn:
+                metric_schedules.draw(out)
+            figures = {call.args[0].name: call.args[1] for call in drawn.call_args_list}
+            for panel in itertools.chain(*figures.values()):
+                self.assertTrue(any(line.points for line in panel.lines) if isinstance(panel, common.Lines) else
+                                any(value is not None for _, values in panel.groups for value in values), panel.title)
             return (out / "tables.md").read_text(), figures
 
     def test_whole_lines_give_all_figures(self):
@@ -102,6 +109,28 @@ class Drawn(unittest.TestCase):
         self.assertIn("| `lc`, bulk-circular | 1.455 | 2.286 |", tables)
         self.assertIn("| `lc`, r = 1 | 100.000 | 300.000 | 3.000 | 0.500 |", tables)
         self.assertIn("| `sss`, 1 % | 10 | 400.000 | 0.500 | 1.500 | 0.500 | 1.500 |", tables)
+
+    def test_a_run_that_is_kept_as_one_file(self):
+        whole = self.draw(jobs())
+        for kept in ("rows.jsonl", "rows.jsonl.gz"):
+            with self.subTest(kept):
+                self.assertEqual(self.draw(jobs(), kept=kept), whole)
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "needs matplotlib")
+    def test_figures_are_svg_and_the_same_each_time(self):
+        _, figures = self.draw(jobs())
+        with tempfile.TemporaryDirectory(prefix="rulerank-bench-") as name:
+            for figure, panels in figures.items():
+                with self.subTest(figure):
+                    one, two = pathlib.Path(name) / figure, pathlib.Path(name) / "again.svg"
+                    for path in (one, two):
+                        common.draw(path, panels, len(panels))
+                    self.assertEqual(one.read_bytes(), two.read_bytes())
+                    texts = [of.text for of in xml.etree.ElementTree.parse(one).iter() if of.text]
+                    for panel in panels:
+                        self.assertIn(panel.title, texts)
+                    self.assertLessEqual(set(panels[0].labels if isinstance(panels[0], common.Bars) else
+                                             [line.label for line in panels[0].lines if line.points]), set(texts))
 
     def test_threads_without_cores_are_not_compared(self):
         tables, _ = self.draw(jobs(), cores=2)

@@ -107,8 +107,7 @@ class Kept(unittest.TestCase):
         results = validation_parts.Results(self.folder, "some")
         results.add(self.rows)  # they are there already
         self.assertEqual((self.folder / "some.tsv").read_text().splitlines()[1:],
-                         ["a\t1\t5%\trandom\t0\trules\t7\t0.125000\t0.561725",
-                          "a\t1\t5%\trandom\t1\trules\t7\t0.291667\t0.561725",
+                         ["a\t1\t5%\trandom\t0\trules\t7\t0.125000\t0.561725", "a\t1\t5%\trandom\t1\trules\t7\t0.291667\t0.561725",
                           "a\t1\t5%\trandom\t2\trules\t7\t0.458333\t0.561725"])
         labels, values = results.measured()[self.rows[1][0]]
         self.assertEqual((labels, {m: of.tolist() for m, of in values.items()}),
@@ -168,8 +167,7 @@ def slow_items(bins, labels, query, fold_of, vali):
         return (sum(of) + sum(labels[r] for r in rows) / len(rows)) / (len(of) + 1)
 
     def centred(values):
-        return [v - sum(o for o, q in zip(values, query) if q == mine) / query.count(mine)
-                for v, mine in zip(values, query)]
+        return [v - sum(o for o, q in zip(values, query) if q == mine) / query.count(mine) for v, mine in zip(values, query)]
 
     rows = range(len(labels))
     columns = [centred([e(bins[d], f, [r for r in rows if fold_of[r] != fold_of[d]]) for d in rows]) for f in features]
@@ -180,9 +178,8 @@ def slow_items(bins, labels, query, fold_of, vali):
         first = sum(mean[d] * y[d] for d in some) / sum(mean[d] ** 2 for d in some)
         x = numpy.array([[column[d] for column in columns] for d in some])
         left = numpy.array([y[d] - first * mean[d] for d in some])
-        return first, numpy.linalg.lstsq(
-            numpy.vstack([x, strength ** 0.5 * numpy.eye(len(columns))]),
-            numpy.concatenate([left, numpy.zeros(len(columns))]), rcond=None)[0]
+        return first, numpy.linalg.lstsq(numpy.vstack([x, strength ** 0.5 * numpy.eye(len(columns))]),
+                                         numpy.concatenate([left, numpy.zeros(len(columns))]), rcond=None)[0]
 
     def squares(strength):
         total = 0

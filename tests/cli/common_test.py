@@ -260,7 +260,7 @@ class Usage(harness.CommandLine):
 class Engines(harness.CommandLine):
     def test_table_and_json_name_the_same(self):
         lines = self.expect(0, "engines").stdout.decode().splitlines()[1:]
-        listed = json.loads(self.expect(0, "engines", "--json").stdout)
+        listed = self.told("engines", "--json")
         self.assertEqual([re.split(" {2,}", line)[:2] for line in lines],
                          [[e["verb"], e["engine"]] for e in listed])
         for choice in {(e["verb"], e["option"]) for e in listed}:
@@ -288,7 +288,7 @@ class Engines(harness.CommandLine):
                  "search metric": ["search", "metric", "--collection", dense, "--queries", dense]}
         outputs = {verb: set() for verb in lines}
         manifest = self.folder / "m.json"
-        for e in json.loads(self.expect(0, "engines", "--json").stdout):
+        for e in self.told("engines", "--json"):
             for device in ("cpu", "cuda") if self.has_gpu() else ("cpu",):
                 if device not in e["runs_on"]:
                     continue
@@ -299,7 +299,7 @@ class Engines(harness.CommandLine):
                 if "single precision" not in e["what"]:
                     outputs[e["verb"]].add(out.read_bytes())
         where = "cuda" if self.has_gpu() else "cpu"
-        for e in json.loads(self.expect(0, "engines", "--json").stdout):
+        for e in self.told("engines", "--json"):
             if e["default"] and where in e["runs_on"]:
                 self.expect(0, *lines[e["verb"]], "--out", "auto", "--device", where, "--manifest",
                             manifest)
@@ -317,7 +317,7 @@ class Engines(harness.CommandLine):
                  "search text": ["search", "text", "--collection", docs, "--queries", docs],
                  "search dense": ["search", "dense", "--collection", dense, "--queries", dense],
                  "search metric": ["search", "metric", "--collection", dense, "--queries", dense]}
-        for e in json.loads(self.expect(0, "engines", "--json").stdout):
+        for e in self.told("engines", "--json"):
             if e["option"] != "--engine":
                 continue
             line = [*lines[e["verb"]], "--out", "out", "--engine", e["engine"]]
@@ -335,7 +335,7 @@ class Engines(harness.CommandLine):
             text = b"".join(b"%d qid:%d 1:%d 2:%d\n" % (labels[d % 3 == 0], d // 8, d % 7, d % 5)
                             for d in range(64))
             train = self.file(size, text)
-            for e in json.loads(self.expect(0, "engines", "--json").stdout):
+            for e in self.told("engines", "--json"):
                 if "cpu" not in e["runs_on"] or e["verb"] not in ("reduce", "rank"):
                     continue
                 line = [e["verb"], "--train", train, "--engine", e["engine"], "--device", "cpu",
@@ -357,7 +357,7 @@ class Shapes(harness.CommandLine):
     def test_table_and_json_name_the_same(self):
         rows = [line.split() for line in
                 self.expect(0, "sample", "--list-shapes").stdout.decode().splitlines()[1:]]
-        shapes = json.loads(self.expect(0, "sample", "--list-shapes", "--json").stdout)
+        shapes = self.told("sample", "--list-shapes", "--json")
         self.assertEqual(rows, [[s["shape"], *map(str, s["documents"]), str(s["features"]),
                                  str(s["folds"])] for s in shapes])
         hp2003 = next(s for s in shapes if s["shape"] == "hp2003")
@@ -371,7 +371,7 @@ class Shapes(harness.CommandLine):
 
 class Devices(harness.CommandLine):
     def test_cuda_without_a_device_is_device_trouble(self):
-        if json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]:
+        if self.told("devices", "--json")["cuda"]:
             self.skipTest("there is a CUDA device")
         for device in ("cuda", "cuda:0", "cuda:0,1"):
             self.expect(4, "devices", "--device", device, message=f"--device {device}: no CUDA")
@@ -382,10 +382,10 @@ class Devices(harness.CommandLine):
     def test_auto_says_which_where_there_is_a_gpu(self):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         line = ["reduce", "--train", train, "--out", self.folder / "r.txt"]
-        listed = json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]
+        listed = self.told("devices", "--json")["cuda"]
         took = b"rulerank: --device auto took cpu: CUDA would take longer to start"
         self.assertEqual(took in self.expect(0, *line).stderr, bool(listed))
-        engines = json.loads(self.expect(0, "engines", "--json").stdout)
+        engines = self.told("engines", "--json")
         if listed and any(e["engine"] == "prss" for e in engines):
             self.expect(0, *line, "--engine", "prss", message="rulerank: --device auto took cuda:0")
         # An engine that runs on the CPU alone, and no engine, choose nothing.
@@ -513,7 +513,7 @@ class Outputs(harness.CommandLine):
         reduce = ["reduce", "--train", train, "--json", "--quiet", "--out"]
         self.assertEqual(self.expect(0, *reduce, "/dev/stdout").stdout, train.read_bytes())
         self.assertTrue(self.expect(0, *reduce, "r", "--ids", "-").stdout.startswith(b"line\t"))
-        self.assertEqual(json.loads(self.expect(0, *reduce, "r").stdout)["chosen"], 2)
+        self.assertEqual(self.told(*reduce, "r")["chosen"], 2)
 
     def test_json_says_what_split_and_sample_wrote(self):
         def parts(out, folds):
@@ -533,7 +533,7 @@ class Outputs(harness.CommandLine):
             done = self.expect(0, "sample", *words, "--out-dir", f"drawn{folds}", "--json")
             self.assertEqual(json.loads(done.stdout), parts(f"drawn{folds}", folds))
         drawn = ["split", "--in", "drawn5/Fold1/train.txt", "--folds", "3", "--out-dir"]
-        self.assertEqual(json.loads(self.expect(0, *drawn, "out", "--json").stdout),
+        self.assertEqual(self.told(*drawn, "out", "--json"),
                          parts("out", 3))
         self.assertEqual(self.expect(0, *drawn, "again").stdout, b"")
         with open("/dev/full", "wb") as full:

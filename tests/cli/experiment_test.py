@@ -23,13 +23,6 @@ class Experiment(harness.CommandLine):
         return self.expect(code, "experiment", "--folds", folds, "--out-dir", out, *QUICK,
                            *options, message=message)
 
-    def outputs(self, out):
-        """Every file but the manifest, whose times differ, and a killed run's lock, by name."""
-        root = self.folder / out
-        return {str(path.relative_to(root)): path.read_bytes()
-                for path in root.rglob("*")
-                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)}
-
     def results(self, out):
         return json.loads((self.folder / out / "results.json").read_text())
 
@@ -42,7 +35,7 @@ class Experiment(harness.CommandLine):
             expected |= {f"reduced/Fold{n}-size{a}.{end}" for a in (3, 4) for end in ("txt", "tsv")}
             expected |= {f"scores/{s}/Fold{n}.txt" for s in systems}
             expected |= {f"runs/{s}/Fold{n}.run" for s in systems}
-        self.assertEqual(set(self.outputs("out")), expected)
+        self.assertEqual(set(self.files_in("out")), expected)
         self.assertIn(b"reduced-4", shown)
         manifest = json.loads((self.folder / "out" / "manifest.json").read_text())
         self.assertEqual(len([i for i in manifest["inputs"] if i["sha256"]]), 9)
@@ -89,12 +82,12 @@ class Experiment(harness.CommandLine):
         self.experiment("one", "--threads", "1")
         self.experiment("three", "--threads", "3")
         self.experiment("lrar", "--engine", "lrar")
-        self.assertEqual(self.outputs("one"), self.outputs("three"))
-        self.assertEqual(self.outputs("one"), self.outputs("lrar"))
+        self.assertEqual(self.files_in("one"), self.files_in("three"))
+        self.assertEqual(self.files_in("one"), self.files_in("lrar"))
 
     def check_part(self, out, whole):
         """What an experiment left that did not come to its end: some of the files, each whole."""
-        part, whole = self.outputs(out), self.outputs(whole)
+        part, whole = self.files_in(out), self.files_in(whole)
         self.assertEqual(part, {name: whole.get(name) for name in part})
         self.assertNotIn("results.json", part)
         self.assertFalse((self.folder / out / "manifest.json").exists())
@@ -122,12 +115,12 @@ class Experiment(harness.CommandLine):
                 resumed = self.expect(0, *line, out, message="Fold1: finished by an earlier run")
                 self.assertEqual(first.stat().st_mtime_ns, written)
                 self.assertEqual(resumed.stdout, whole.stdout)
-                self.assertEqual(self.outputs(out), self.outputs("whole"))
+                self.assertEqual(self.files_in(out), self.files_in("whole"))
 
     def test_a_full_disk_and_run_again_gives_the_same_bytes(self):
         line = ["experiment", "--folds", "data", "--out-dir", "out", *QUICK]
         whole = self.expect(0, *line[:4], "whole", *QUICK)
-        sizes = {name: len(data) for name, data in self.outputs("whole").items()}
+        sizes = {name: len(data) for name, data in self.files_in("whole").items()}
         # Full at the first file, at one in the middle of a fold, at the results.
         for limit in (100, max(n for f, n in sizes.items() if f.startswith("runs/")) - 1,
                       sizes["results.json"] - 1):
@@ -137,22 +130,22 @@ class Experiment(harness.CommandLine):
         with open("/dev/full", "wb") as full:
             self.expect(1, *line, stdout=full, message="standard output: cannot be written: ")
         self.assertEqual(self.expect(0, *line).stdout, whole.stdout)
-        self.assertEqual(self.outputs("out"), self.outputs("whole"))
+        self.assertEqual(self.files_in("out"), self.files_in("whole"))
         self.expect(1, "experiment", "--folds", "data", "--out-dir", "/dev/full", *QUICK,
                     message="/dev/full")
 
     def test_a_fold_is_done_again_where_something_changed(self):
         self.experiment("out")
-        before = self.outputs("out")
+        before = self.files_in("out")
         self.experiment("out", message="Fold3: finished by an earlier run")
-        self.assertEqual(self.outputs("out"), before)
+        self.assertEqual(self.files_in("out"), before)
         (self.folder / "out" / "runs" / "feature" / "Fold2.run").unlink()
         errors = self.experiment("out", message="Fold2: done again: runs/feature/Fold2.run")
         self.assertIn(b"Fold1: finished by an earlier run", errors.stderr)
-        self.assertEqual(self.outputs("out"), before)
+        self.assertEqual(self.files_in("out"), before)
         (self.folder / "out" / "folds" / "Fold1.json").write_bytes(b'{"name"')
         self.experiment("out", message="Fold1: done again: ")
-        self.assertEqual(self.outputs("out"), before)
+        self.assertEqual(self.files_in("out"), before)
         with open(self.folder / "data" / "Fold1" / "vali.txt", "ab") as file:
             file.write(b"0 qid:more 1:0.5\n")
         errors = self.experiment("out", message="Fold1: done again: other settings, inputs")
@@ -257,10 +250,7 @@ class Curves(harness.CommandLine):
                            systems, *self.QUICK, *self.DRAWS, *options, message=message)
 
     def outputs(self, out):
-        root = self.folder / out
-        return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*")
-                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)
-                and not path.name.endswith(".seconds.tsv")}
+        return {name: data for name, data in self.files_in(out).items() if not name.endswith(".seconds.tsv")}
 
     def rows(self, out):
         lines = (self.folder / out / "curves.tsv").read_text().splitlines()
@@ -308,8 +298,8 @@ class Curves(harness.CommandLine):
         self.curves("out")
         self.expect(0, "rank", "--train", "data/Fold2/train.txt", "--rule-size", "3", "--test",
                     "data/Fold2/test.txt", "--out", "s.txt")
-        judged = json.loads(self.expect(0, "evaluate", "--test", "data/Fold2/test.txt", "--scores", "s.txt",
-                                        "--metrics", "MAP,NDCG@10", "--ties", "average", "--json").stdout)
+        judged = self.told("evaluate", "--test", "data/Fold2/test.txt", "--scores", "s.txt", "--metrics", "MAP,NDCG@10", "--ties",
+                           "average", "--json")
         row = next(row for row in self.rows("out") if row["fold"] == "Fold2" and row["way"] == "all"
                    and row["settings"] == "defaults")
         for name, value in judged["systems"][0]["averages"].items():
@@ -415,8 +405,8 @@ class Curves(harness.CommandLine):
         # All labels teach both more than nothing.
         test = "one/Fold1/test.txt"
         self.file("nothing.txt", b"0\n" * len((self.folder / test).read_bytes().splitlines()))
-        nothing = json.loads(self.expect(0, "evaluate", "--test", test, "--scores", "nothing.txt", "--metrics",
-                                         "NDCG@10", "--ties", "average", "--json").stdout)
+        nothing = self.told("evaluate", "--test", test, "--scores", "nothing.txt", "--metrics", "NDCG@10", "--ties", "average",
+                            "--json")
         for row in self.rows("out"):
             if row["way"] == "all":
                 self.assertGreater(float(row["NDCG@10"]), nothing["systems"][0]["averages"]["NDCG@10"] + .1)
@@ -450,10 +440,7 @@ class Published(harness.CommandLine):
     ADARANK = (.4464, .5552, .4507)  # on OHSUMED
 
     def test_effectiveness(self):
-        data = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"))
-        for name in ("OHSUMED", "MQ2008"):
-            if not (data / "letor" / name).exists():
-                self.skipTest(f"needs letor/{name} in $RULERANK_TEST_DATA")
+        data, _ = (self.real("letor", name).parents[1] for name in ("OHSUMED", "MQ2008"))
         for (name, method), figures in self.FIGURES.items():
             with self.subTest(f"{name}, {method}"):
                 shown = self.expect(

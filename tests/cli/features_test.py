@@ -44,9 +44,6 @@ class Features(harness.CommandLine):
         done = self.expect(code, "features", *TEXT, "--out", out, *deep, *more, message=message)
         return done if code else (self.folder / out).read_text()
 
-    def read(self, name):
-        return (self.folder / name).read_text()
-
     def test_the_drawn_collection_is_what_its_script_draws(self):
         subprocess.run([sys.executable, DRAWN / "draw.py", self.folder / "again"], check=True)
         for name in ("docs.jsonl", "topics.tsv", "qrels"):
@@ -61,7 +58,7 @@ class Features(harness.CommandLine):
         self.assertIn("BM25_of_title", names)
         self.assertIn("tf-idf_cosine_of_document", names)
         self.assertTrue(all(list(features) == names for _, features in pairs.values()))
-        first = {(line.split()[0], line.split()[2]) for line in self.read("found.run").splitlines()
+        first = {(line.split()[0], line.split()[2]) for line in self.read_text("found.run").splitlines()
                  if int(line.split()[3]) <= 20}
         self.assertEqual(set(pairs), first)
 
@@ -71,9 +68,9 @@ class Features(harness.CommandLine):
         self.expect(0, "pipeline", *TEXT, "--qrels", QRELS, "--candidates", 20, "--out-dir", "p",
                     "--reduce-size", 3, "--rank-size", 3, "--random-draws", 2, "--permutations", 100,
                     *LEARN, *more)
-        self.assertEqual(self.read("found.run"), self.read("p/candidates.run"))
-        names = dict(line.split("\t") for line in self.read("p/features.tsv").splitlines())
-        numbered = pairs_of(self.read("p/letor.txt"))
+        self.assertEqual(self.read_text("found.run"), self.read_text("p/candidates.run"))
+        names = dict(line.split("\t") for line in self.read_text("p/features.tsv").splitlines())
+        numbered = pairs_of(self.read_text("p/letor.txt"))
         self.assertEqual(list(named), list(numbered))
         for pair, (label, features) in numbered.items():
             self.assertEqual({names[f].replace(" ", "_"): v for f, v in features.items()},
@@ -121,11 +118,11 @@ class Features(harness.CommandLine):
         self.file("given.run", b"T02 Q0 N007 1 2 x\nT01 Q0 N100 2 1 x\nT01 Q0 N003 1 2 x\n"
                   b"T99 Q0 N003 1 2 x\n")
         done = self.expect(0, "features", *TEXT, "--run", "given.run", "--out", "pool.txt")
-        self.assertEqual(list(pairs_of(self.read("pool.txt"))),
+        self.assertEqual(list(pairs_of(self.read_text("pool.txt"))),
                          [("T01", "N003"), ("T01", "N100"), ("T02", "N007")])
         self.assertIn("3 pairs of 2 topics with ", done.stderr.decode())
         whole = pairs_of(self.features("whole.txt", "--candidates", 360))
-        for pair, (_, features) in pairs_of(self.read("pool.txt")).items():
+        for pair, (_, features) in pairs_of(self.read_text("pool.txt")).items():
             if pair in whole:
                 self.assertEqual(features, whole[pair][1])
         self.file("bad.run", b"T01 Q0 N003 1 2 x\nT01 Q0 X1 2 1 x\n")
@@ -140,7 +137,7 @@ class Features(harness.CommandLine):
         done = self.expect(0, "features", *TEXT[:2], "--topics", "few.tsv", "--out", "pool.txt")
         self.assertIn("rulerank: warning: few.tsv: 4 of 5 topics have no candidate and so no pair: 'X0', 'X1', 'X2', ...\n",
                       done.stderr.decode())
-        self.assertEqual({qid for qid, _ in pairs_of(self.read("pool.txt"))}, {"B"})
+        self.assertEqual({qid for qid, _ in pairs_of(self.read_text("pool.txt"))}, {"B"})
         self.file("some.run", b"X3 Q0 N003 1 2 x\nB Q0 N003 1 2 x\n")
         self.file("few.tsv", b"X3\tzzyzx\nA\t bread\nB\tbread\n")
         done = self.expect(0, "features", *TEXT[:2], "--topics", "few.tsv", "--run", "some.run", "--out", "pool.txt")
@@ -155,7 +152,7 @@ class Features(harness.CommandLine):
         os.mkfifo(self.folder / "pipe")
         with subprocess.Popen(f"cat '{DRAWN / 'docs.jsonl'}' > pipe", shell=True, cwd=self.folder):
             self.expect(0, "features", "--collection", "pipe", *TEXT[2:], "--candidates", 20, "--out", "piped.txt")
-        self.assertEqual(self.read("piped.txt"), self.features("plain.txt"))
+        self.assertEqual(self.read_text("piped.txt"), self.features("plain.txt"))
 
     def test_delimited_output(self):
         pairs = pairs_of(self.features("pool.txt", "--qrels", QRELS))
@@ -176,7 +173,7 @@ class Features(harness.CommandLine):
         line = ["features", "--collection", "d.jsonl", "--topics", "t.tsv", "--join", "own.csv", "--out"]
         for out in "pool.csv", "pool.tsv":
             self.expect(0, *line, out)
-            rows = list(csv.DictReader(io.StringIO(self.read(out)), delimiter="\t" if "tsv" in out else ","))
+            rows = list(csv.DictReader(io.StringIO(self.read_text(out)), delimiter="\t" if "tsv" in out else ","))
             self.assertEqual([row["docid"] for row in rows],
                              [d if d == "plain" else "'" + d for d in ids])
             self.assertEqual({row["qid"] for row in rows}, {"'=q"})
@@ -191,7 +188,7 @@ class Features(harness.CommandLine):
                         "file:labels.tsv", *LEARN)
             self.expect(0, "rank", "--train", chosen, "--test", out, "--unlabelled", "-1", "--out",
                         "scores", "--run", "run", *LEARN)
-            self.assertEqual({tuple(row.split()[:3:2]) for row in self.read("run").splitlines()},
+            self.assertEqual({tuple(row.split()[:3:2]) for row in self.read_text("run").splitlines()},
                              {("=q", d) for d in ids})
 
     def test_ids_that_a_spreadsheet_would_take_for_numbers_or_dates(self):
@@ -205,22 +202,22 @@ class Features(harness.CommandLine):
         text = ["--collection", "d.jsonl", "--topics", "t.tsv"]
         self.expect(0, "features", *text, "--out", "pool.txt")
         self.expect(0, "features", "--pool", "pool.txt", "--join", "own.csv", "--out", "joined.txt")
-        wanted = pairs_of(self.read("joined.txt"))
+        wanted = pairs_of(self.read_text("joined.txt"))
         self.assertEqual([pair for pair in wanted], [("01", d) for d in ids])
         self.assertEqual([features["clicks"] for _, features in wanted.values()],
                          ["1", "2", "NaN", "4", "NaN", "NaN", "NaN", "3", "NaN"])
         for out, between in ("pool.csv", ","), ("pool.tsv", "\t"):
             self.expect(0, "features", *text, "--out", out)
-            rows = list(csv.DictReader(io.StringIO(self.read(out)), delimiter=between))
+            rows = list(csv.DictReader(io.StringIO(self.read_text(out)), delimiter=between))
             self.assertEqual([row["docid"] for row in rows], shown)
             self.assertEqual({row["qid"] for row in rows}, {"'01"})
             self.expect(0, "features", "--pool", out, "--join", "own.csv", "--out", "again.txt")
-            self.assertEqual(pairs_of(self.read("again.txt")), wanted)
+            self.assertEqual(pairs_of(self.read_text("again.txt")), wanted)
             # The table of documents that want labels, with a column that somebody added to it.
             done = self.rulerank("reduce", "--train", out, "--unlabelled", "-1", "--out", "chosen", "--oracle",
                                  "file:none", "--pending", "wanted.csv", "--batch", len(ids), *LEARN)
             self.assertEqual(done.returncode, 5, done.stderr)
-            table = list(csv.DictReader(io.StringIO(self.read("wanted.csv").removeprefix("\ufeff"))))
+            table = list(csv.DictReader(io.StringIO(self.read_text("wanted.csv").removeprefix("\ufeff"))))
             self.assertEqual(sorted(row["docid"] for row in table), sorted(shown))
             for row in table:
                 row["visits"] = row["line"]
@@ -230,7 +227,7 @@ class Features(harness.CommandLine):
                     sheet.writeheader()
                     sheet.writerows(table)
                 self.expect(0, "features", "--pool", out, "--join", "wanted.csv", "--join-columns", "visits", "--out", "w.txt")
-                self.assertEqual([f["visits"] for _, f in pairs_of(self.read("w.txt")).values()],
+                self.assertEqual([f["visits"] for _, f in pairs_of(self.read_text("w.txt")).values()],
                                  [str(n) for n in range(len(ids))])
 
     def test_own_columns_of_a_pool_by_number(self):
@@ -242,8 +239,8 @@ class Features(harness.CommandLine):
         self.file("many.csv", b"docid,qid," + b",".join(b"c%02d" % c for c in range(12)) + b"\nA,1" + b",1" * 12 + b"\n")
         done = self.expect(0, "features", "--pool", "letor.txt", "--join", "many.csv", "--out", "many.txt")
         self.assertIn(b"number: 47 c00, 48 c01, 49 c02, 50 c03, 51 c04, 52 c05, 53 c06, 54 c07 and 4 more up to 58\n", done.stderr)
-        self.assertEqual(self.read("names.tsv"), "47\tclicks\n48\tpage_rank\n")
-        self.assertEqual(self.read("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 #docid = A\n"
+        self.assertEqual(self.read_text("names.tsv"), "47\tclicks\n48\tpage_rank\n")
+        self.assertEqual(self.read_text("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 #docid = A\n"
                          "0 qid:1 2:1 47:NaN 48:NaN #docid = B\n2 qid:2 1:1 47:4 48:NaN #docid = A\n")
         self.expect(0, "fit", "--train", "wide.txt", "--members", "rules", "--model", "model", "--quiet")
         self.assertIn(b"clicks", self.expect(0, "inspect", "--model", "model", "--names", "names.tsv").stdout)
@@ -258,7 +255,7 @@ class Features(harness.CommandLine):
             f"{d},{q},{i}\r\n" for i, (q, d) in enumerate(pairs) if i % 3) + "N000,T99,5\r\n"
         self.file("own.csv", own.encode())
         self.features("joined.csv", "--join", "own.csv", message="own.csv: 1 of ")
-        joined = list(csv.DictReader(io.StringIO(self.read("joined.csv"))))
+        joined = list(csv.DictReader(io.StringIO(self.read_text("joined.csv"))))
         for i, (row, pair) in enumerate(zip(joined, pairs)):
             self.assertEqual((row["qid"], row["docid"]), pair)
             self.assertEqual(row["clicks"], str(i) if i % 3 else "")
@@ -267,10 +264,10 @@ class Features(harness.CommandLine):
                   + b'\t1e3\t"two\r\nlines\t"\n')
         self.features("joined.txt", "--join", "own.csv")
         self.expect(0, "features", "--pool", "pool.txt", "--join", "own.csv", "--out", "again.txt")
-        self.assertEqual(self.read("again.txt"), self.read("joined.txt"))
+        self.assertEqual(self.read_text("again.txt"), self.read_text("joined.txt"))
         self.expect(0, "features", "--pool", "again.txt", "--join", "more.tsv", "--join-columns",
                     "age", "--out", "third.txt")
-        third = pairs_of(self.read("third.txt"))
+        third = pairs_of(self.read_text("third.txt"))
         self.assertEqual([f["age"] for _, f in third.values()],
                          ["1000"] + ["NaN"] * (len(pairs) - 1))
         self.assertNotIn("note", third[pairs[0]][1])
@@ -280,11 +277,11 @@ class Features(harness.CommandLine):
         for columns in [], ["--join-columns", "7-day sales,page rank,a#b:c,@x,(y)"]:
             line = ["features", "--pool", "pool.txt", "--join", "titles.csv", *columns, "--out"]
             self.expect(0, *line, "words.txt")
-            words = pairs_of(self.read("words.txt"))[pairs[0]][1]
+            words = pairs_of(self.read_text("words.txt"))[pairs[0]][1]
             self.assertEqual([words[name] for name in ("page_rank", "_7-day_sales", "a_b_c", "_@x", "_(y)")],
                              ["0.5", "3", "2", "7", "8"])
         self.expect(0, *line, "titled.csv")
-        self.assertEqual(next(csv.DictReader(io.StringIO(self.read("titled.csv"))))["page rank"], "0.5")
+        self.assertEqual(next(csv.DictReader(io.StringIO(self.read_text("titled.csv"))))["page rank"], "0.5")
         self.assertEqual([f["clicks"] for _, f in third.values()],
                          [str(i) if i % 3 else "NaN" for i in range(len(pairs))])
 
@@ -295,7 +292,7 @@ class Features(harness.CommandLine):
         self.file("told.csv", ("\ufeffsep=;\r\n" + own).encode())
         for name in "plain", "told":
             self.expect(0, "features", "--pool", "pool.txt", "--join", f"{name}.csv", "--out", f"{name}.out.csv")
-        self.assertEqual(self.read("told.out.csv"), self.read("plain.out.csv"))
+        self.assertEqual(self.read_text("told.out.csv"), self.read_text("plain.out.csv"))
         # A pool, too, from a file and from standard input; its lines keep their numbers.
         pool = "label;qid;docid;a;b\n" + "".join(f"{i % 2};1;D{i};{i};{i % 3}\n" for i in range(8))
         line = ["rank", "--train", "pool.csv", "--rule-size", "2", *LEARN, "--test"]
@@ -309,7 +306,7 @@ class Features(harness.CommandLine):
 
     def test_wrong_columns(self):
         self.features("pool.txt")
-        pair = next(iter(pairs_of(self.read("pool.txt"))))
+        pair = next(iter(pairs_of(self.read_text("pool.txt"))))
         good = "%s,%s,1\n" % pair
         line = f"features --pool {self.folder}/pool.txt --join {{in}} --out {{out}}"
         head = "qid,docid,clicks\n"
@@ -381,7 +378,7 @@ class Features(harness.CommandLine):
         line = ["features", TEXT[0], TEXT[1], "--topics", "bad.tsv", "--out"]
         done = self.expect(0, *line, "fixed.txt", "--correct", "--manifest", "m.json")
         self.assertIn("query T01: 'carefuul' is searched as 'careful'", done.stderr.decode())
-        changes = json.loads(self.read("m.json"))["corrections"]
+        changes = json.loads(self.read_text("m.json"))["corrections"]
         self.assertIn({"query": "T01", "word": "carefuul", "replacement": "careful", "distance": 1},
                       changes)
         good = self.expect(0, "features", *TEXT, "--out", "-", "--correct").stdout.decode()
@@ -396,12 +393,12 @@ class Features(harness.CommandLine):
         known = judgments()
         self.file("labels.tsv", b"line\tlabel\n" + b"".join(
             b"%d\t%d\n" % (i, int(known.get(pair, "0")))
-            for i, pair in enumerate(pairs_of(self.read("pool.txt")))))
+            for i, pair in enumerate(pairs_of(self.read_text("pool.txt")))))
         line = ["reduce", "--train", "pool.txt", "--unlabelled", "-1", "--max-documents", 50,
                 "--norm", "query-minmax", "--out", "chosen.txt", *LEARN]
         self.expect(3, *line, message="this document was chosen and is not labelled")
         self.expect(0, *line, "--oracle", "file:labels.tsv")
-        chosen = pairs_of(self.read("chosen.txt"))
+        chosen = pairs_of(self.read_text("chosen.txt"))
         self.assertEqual(len(chosen), 50)
         self.assertTrue(all(label == known.get(pair, "0") for pair, (label, _) in chosen.items()))
         self.expect(0, "fit", "--train", "chosen.txt", "--pool", "pool.txt", "--unlabelled", "-1",
@@ -409,10 +406,10 @@ class Features(harness.CommandLine):
         self.expect(0, "rank", "--model", "m", "--test", "pool.txt", "--unlabelled", "-1", "--out",
                     "scores", "--run", "ranked.run", *LEARN)
         self.expect(0, "rank", "--model", "m", "--test", "-", "--out", "piped", *LEARN,
-                    input=self.read("pool.txt").replace("-1 qid", "qid").encode())
-        self.assertEqual(self.read("piped"), self.read("scores"))
+                    input=self.read_text("pool.txt").replace("-1 qid", "qid").encode())
+        self.assertEqual(self.read_text("piped"), self.read_text("scores"))
         self.file("file.run", "".join(f"{q} Q0 {d} 1 {-i} file\n" for i, (q, d) in enumerate(
-            pairs_of(self.read("pool.txt")))).encode())
+            pairs_of(self.read_text("pool.txt")))).encode())
         shown = self.expect(0, "evaluate", "--qrels", QRELS, "--run", "ranked.run", "file.run",
                             "--metrics", "NDCG@10,judged@10", "--json").stdout
         ranked, as_it_was = (one["averages"] for one in json.loads(shown)["systems"])
@@ -449,10 +446,10 @@ class Features(harness.CommandLine):
                                 "--try-method", "width,frequency", "--try-bins", "5", *more, *both).stdout
             said[name] = explained, tuned
         self.assertEqual(said["pool.txt"], said["judged.txt"])
-        self.assertEqual(self.read("judged.txt.rules"), self.read("pool.txt.rules"))
-        self.assertIn("label=1 <- ", self.read("pool.txt.rules"))
-        self.assertEqual(self.read("judged.txt.scores"), self.read("pool.txt.scores"))
-        self.assertEqual(self.read("judged.txt.model"), self.read("pool.txt.model"))
+        self.assertEqual(self.read_text("judged.txt.rules"), self.read_text("pool.txt.rules"))
+        self.assertIn("label=1 <- ", self.read_text("pool.txt.rules"))
+        self.assertEqual(self.read_text("judged.txt.scores"), self.read_text("pool.txt.scores"))
+        self.assertEqual(self.read_text("judged.txt.model"), self.read_text("pool.txt.model"))
         self.expect(3, "fit", "--train", self.file("none", self.features("n").encode()), "--model",
                     "x", "--drop-unjudged", *both, message="none:1:1: found a document without a label")
 
@@ -469,7 +466,7 @@ class Features(harness.CommandLine):
 
         self.expect(0, "rank", "--model", "pool.txt.model", "--test", "pool.txt", "--out", "s", *both)
         line = ["evaluate", "--scores", "s", "--metrics", "MAP,P@5,bpref", "--json"]
-        values = lambda *words: json.loads(self.expect(0, *line, *words).stdout)["systems"][0]["averages"]
+        values = lambda *words: self.told(*line, *words)["systems"][0]["averages"]
         found = values("--test", "pool.txt", "--unlabelled", "-1")
         self.assertIn("judged@10", found)
         self.file("zeros.txt", "".join("0" + one[2:] + "\n" if one.startswith("-1") else one + "\n"
@@ -478,7 +475,7 @@ class Features(harness.CommandLine):
         self.assertNotIn("judged@10", zeros)
         self.assertEqual((found["MAP"], found["P@5"]), (zeros["MAP"], zeros["P@5"]))
         self.assertNotEqual(found["bpref"], zeros["bpref"])
-        scores = list(map(float, self.read("s").split()))
+        scores = list(map(float, self.read_text("s").split()))
         by_query = collections.defaultdict(list)
         for (pair, (label, _)), score in zip(pairs_of(pool).items(), scores):
             by_query[pair[0]].append((-score, len(by_query[pair[0]]), label != "-1"))
@@ -487,10 +484,7 @@ class Features(harness.CommandLine):
         self.assertAlmostEqual(found["judged@10"], share, 12)
 
     def test_cranfield(self):
-        data = os.environ.get("RULERANK_TEST_DATA")
-        if not data:
-            self.skipTest("no real data sets: RULERANK_TEST_DATA is not set")
-        cranfield = pathlib.Path(data) / "text/cranfield"
+        cranfield = self.real("text/cranfield")
         lines = (cranfield / "QRelsCorrectedforTRECeval").read_text().split("\n")
         self.file("qrels", "\n".join(line.strip() for line in lines).encode())
         text = ["--collection", cranfield / "cran.all.1400", "--topics", cranfield / "cran.qry",
@@ -498,7 +492,7 @@ class Features(harness.CommandLine):
         self.expect(0, "features", *text, "--qrels", "qrels", "--not-relevant", 5, "--out",
                     "judged.txt", "--quiet")
         self.expect(0, "features", *text, "--out", "pool.txt", "--quiet")
-        judged = pairs_of(self.read("judged.txt"))
+        judged = pairs_of(self.read_text("judged.txt"))
         self.assertEqual(len(judged), 22500)
         self.file("labels.tsv", b"line\tlabel\n" + b"".join(
             b"%d\t%d\n" % (i, max(int(label), 0)) for i, (label, _) in enumerate(judged.values())))
@@ -509,7 +503,7 @@ class Features(harness.CommandLine):
                     "--model", "m", *LEARN)
         self.expect(0, "rank", "--model", "m", "--test", "pool.txt", "--unlabelled", "-1", "--out",
                     "scores", *LEARN)
-        self.assertEqual(len(self.read("scores").split()), 22500)
+        self.assertEqual(len(self.read_text("scores").split()), 22500)
 
 
 class ShownTexts(harness.CommandLine):
@@ -667,10 +661,7 @@ class ShownTexts(harness.CommandLine):
 
     def test_cranfield(self):
         """Its judgments name topics by position; 112 of the 225 positions are also numbers, of other topics."""
-        data = os.environ.get("RULERANK_TEST_DATA")
-        if not data:
-            self.skipTest("no real data sets: RULERANK_TEST_DATA is not set")
-        cranfield = pathlib.Path(data) / "text/cranfield"
+        cranfield = self.real("text/cranfield")
         docs, topics = cranfield / "cran.all.1400", cranfield / "cran.qry"
         self.expect(0, "features", "--collection", docs, "--topics", topics, "--number-by-position", "--candidates", "5", "--out",
                     "pool.txt", "--quiet")

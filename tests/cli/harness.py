@@ -19,12 +19,14 @@ other file behind, and that a success says no error.
 
 import dataclasses
 import fcntl
+import json
 import os
 import pathlib
 import re
 import resource
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -162,6 +164,11 @@ def processor_seconds_of_ended():
     return spent.ru_utime + spent.ru_stime
 
 
+def fvecs(rows):
+    """Rows of floats as .fvecs has them."""
+    return b"".join(struct.pack(f"<i{len(row)}f", len(row), *row) for row in rows)
+
+
 @dataclasses.dataclass
 class Row:
     name: str
@@ -182,6 +189,26 @@ class CommandLine(unittest.TestCase):
         """The path of a file in the test's own folder, written with these bytes."""
         path = self.folder / name
         path.write_bytes(data)
+        return path
+
+    def read(self, *names):
+        """The bytes of a file in the test's own folder."""
+        return self.folder.joinpath(*names).read_bytes()
+
+    def read_text(self, *names):
+        return self.read(*names).decode()
+
+    def files_in(self, name, without=("manifest.json",)):
+        """{path: bytes} of the files in a folder; a manifest has times, and the lock of a killed run stays."""
+        folder = self.folder / name
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
+                if path.is_file() and path.name not in (*without, LOCK)}
+
+    def real(self, *names):
+        """The path of real data; the test is skipped where it is missing."""
+        path = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), *names)
+        if not path.exists():
+            self.skipTest(f"needs {'/'.join(names)} in $RULERANK_TEST_DATA")
         return path
 
     def rulerank(self, *arguments, **options):
@@ -278,6 +305,10 @@ class CommandLine(unittest.TestCase):
         self.assertIn(message, errors)
         self.assertEqual(errors.count("rulerank: error: "), 0 if code == 0 else 1, errors)
         return done
+
+    def told(self, *arguments, **options):
+        """The JSON that a run prints which ends well."""
+        return json.loads(self.expect(0, *arguments, **options).stdout)
 
     def skip_where_files_cannot_be_limited(self):
         if b"libomp.so" in pathlib.Path(PROGRAM).read_bytes():

@@ -42,7 +42,7 @@ class Inspect(harness.CommandLine):
         moved = {1: 0.0, 2: 0.0, 3: 0.0}
         for d in range(80):
             line = ["--model", "m.model", "--test", self.train, "--qid", d // 8, "--docid", f"T{d}", "--top", "0"]
-            why = json.loads(self.expect(0, "explain", *line, "--quiet", "--format", "json").stdout)
+            why = self.told("explain", *line, "--quiet", "--format", "json")
             for item in why["split"]["items"]:
                 moved[item["feature"]] += abs(item["moved"]["value"]) / 80
         for part in found["features"]:
@@ -73,8 +73,7 @@ class Inspect(harness.CommandLine):
         self.assertGreater(losses[1], 0.15)
         self.assertLess(abs(losses[2]), 0.1)
         self.expect(0, "rank", "--model", "m.model", "--test", self.test, "--out", "s.txt", "--quiet")
-        values = json.loads(self.expect(0, "evaluate", "--test", self.test, "--scores", "s.txt",
-                                        "--metrics", "NDCG@5,MAP", "--format", "json").stdout)
+        values = self.told("evaluate", "--test", self.test, "--scores", "s.txt", "--metrics", "NDCG@5,MAP", "--format", "json")
         self.assertIn(repr(found["whole"]["MAP"]), json.dumps(values))
 
     def test_text_and_markdown(self):
@@ -90,7 +89,7 @@ class Inspect(harness.CommandLine):
         self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members",
                     "rules,scorecard,linear", "--quiet")
         line = ["inspect", "--model", "k.model", "--quiet", "--test", self.test]
-        found = json.loads(self.expect(0, *line, "--format", "json").stdout)
+        found = self.told(*line, "--format", "json")
         rules, card, linear = found["members"]
         self.assertEqual([one["kind"] for one in found["members"]], ["rules", "scorecard", "linear"])
         points = [item["points"] for item in card["items"] if item["feature"] == 1]
@@ -108,7 +107,7 @@ class Inspect(harness.CommandLine):
         self.expect(0, "fit", "--train", many, "--model", "best.model",
                     message="recommended (several-labels): scorecard (")
         line = ["inspect", "--model", "best.model", "--quiet", "--test", self.test]
-        found = json.loads(self.expect(0, *line, "--format", "json").stdout)
+        found = self.told(*line, "--format", "json")
         card, linear = found["members"]
         self.assertEqual([one["kind"] for one in found["members"]], ["scorecard", "linear"])
         points = [item["points"] for item in card["items"] if item["feature"] == 1]
@@ -137,7 +136,7 @@ class Inspect(harness.CommandLine):
             parts = []  # a dict a document
             for d in range(8 * q, 8 * q + 8):
                 line = ["--model", model, "--test", self.test, "--qid", q, "--docid", f"D{d}", "--top", "0"]
-                why = json.loads(self.expect(0, "explain", *line, "--quiet", "--format", "json").stdout)
+                why = self.told("explain", *line, "--quiet", "--format", "json")
                 whole = why if "members" in why else {**why, "members": [{**why, "deviation": 1}]}
                 mine = []
                 for member in whole["members"]:

@@ -3,18 +3,11 @@ no half file. What an experiment does after such an end is in experiment_test.py
 
 import functools
 import os
-import pathlib
 import shutil
 import signal
 import struct
 
 import harness
-
-
-def files(folder):
-    return {str(path.relative_to(folder)): path.read_bytes()
-            for path in pathlib.Path(folder).rglob("*")
-            if path.is_file() and path.name != harness.LOCK}
 
 
 class Interruption(harness.CommandLine):
@@ -88,12 +81,12 @@ class Interruption(harness.CommandLine):
     def whole(self):
         """What an experiment that ends writes of the system that was done in time."""
         self.expect(0, *self.EXPERIMENT, "--rank-size", "2", "--out-dir", "whole")
-        return {f"e/{name}": data for name, data in files(self.folder / "whole").items()}
+        return {f"e/{name}": data for name, data in self.files_in(self.folder / "whole", without=()).items()}
 
     def check_output(self):
         """The old files are as they were. An experiment keeps what it has of a fold, each file
         with the bytes that one which is not interrupted writes."""
-        left = files(self.out)
+        left = self.files_in(self.out, without=())
         self.assertEqual({name: left.pop(name, None) for name in self.old}, self.old)
         if not (self.out / "e").exists():
             self.assertEqual(left, {})
@@ -184,7 +177,7 @@ class FullDisk(harness.CommandLine):
                     for file, data in old.items():
                         (self.folder / "d" / file).write_bytes(data)
                     self.expect_full_disk(90, *line)
-                    self.assertEqual(files(self.folder / "d"), old)
+                    self.assertEqual(self.files_in(self.folder / "d", without=()), old)
                     (self.folder / "d" / "o").unlink(missing_ok=True)
 
     def test_rank_in_the_middle_of_its_output(self):
@@ -195,19 +188,19 @@ class FullDisk(harness.CommandLine):
         line = ["rank", "--train", train, "--test", test, "--out", out / "s", "--run", out / "r"]
         os.mkdir(out)
         self.expect(0, *line)
-        whole = files(out)
+        whole = self.files_in(out, without=())
         self.assertGreater(len(whole["r"]), len(whole["s"]) + 1)
         self.assertGreater(len(whole["s"]), 300_000)  # written piece by piece
         for name in whole:
             (out / name).write_bytes(harness.OLD)
-        old = files(out)
+        old = self.files_in(out, without=())
         # In the scores; at their last byte; after them, in the run.
         for limit in (300_000, len(whole["s"]) - 1, len(whole["s"]), len(whole["r"]) - 1):
             with self.subTest(limit):
                 self.expect_full_disk(limit, *line)
-                self.assertEqual(files(out), old)
+                self.assertEqual(self.files_in(out, without=()), old)
         self.expect(0, *line)
-        self.assertEqual(files(out), whole)
+        self.assertEqual(self.files_in(out, without=()), whole)
 
 
 if __name__ == "__main__":

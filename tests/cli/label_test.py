@@ -38,9 +38,6 @@ class LabelServer(harness.CommandLine):
         self.file("topics.tsv", b"".join(b"%d\twings of shape %d\n" % (q, q) for q in range(6)))
         self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "want", "--ids", "want.tsv")
 
-    def read(self, name):
-        return (self.folder / name).read_bytes()
-
     def serve(self, *more, **options):
         """Starts the program and waits for its address."""
         self.process = subprocess.Popen([harness.PROGRAM, *self.WHAT, "--listen", "127.0.0.1:0", *more], cwd=self.folder,

@@ -42,9 +42,6 @@ class Labels(harness.CommandLine):
         self.want = self.read("want"), self.read("want.tsv")
         self.assertGreater(self.want[0].count(b"\n"), 12)
 
-    def read(self, name):
-        return (self.folder / name).read_bytes()
-
     def wanted(self, table="pending"):
         rows = [row.split("\t") for row in self.read(table).decode().splitlines()]
         self.assertEqual(rows[0], ["line", "docid", "qid", "label", "comment"])

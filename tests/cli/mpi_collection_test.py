@@ -4,7 +4,7 @@ import random
 import struct
 
 import harness
-from over_ranks import RANKS, OverRanks, documents, fvecs, labels, real, words
+from over_ranks import RANKS, OverRanks, documents, fvecs, labels, words
 
 
 class SplitCollections(OverRanks):
@@ -124,16 +124,14 @@ class SplitCollections(OverRanks):
 
     def test_real_text(self):
         self.needs_mpi()
-        if not (folder := real("text", "cranfield")):
-            self.skipTest("needs text/cranfield in $RULERANK_TEST_DATA")
+        folder = self.real("text", "cranfield")
         self.expect_same_bytes(["search", "text", "--collection", folder / "cran.all.1400", "--queries",
                                 folder / "cran.qry", "--number-by-position", *self.SPLIT, "--out", "near.txt",
                                 "--run", "near.run"], "near.txt", "near.run", over=(3,))
 
     def test_real_vectors(self):
         self.needs_mpi()
-        if not (images := real("dense", "mnist", "t10k-images-idx3-ubyte")):
-            self.skipTest("needs dense/mnist in $RULERANK_TEST_DATA")
+        images = self.real("dense", "mnist", "t10k-images-idx3-ubyte")
         data = images.read_bytes()
         self.file("asked-idx3-ubyte", data[:4] + struct.pack(">I", 20) + data[8:16 + 20 * 784])
         self.expect_same_bytes(["search", "dense", "--collection", images, "--queries", "asked-idx3-ubyte", "--k", 10,
@@ -141,8 +139,7 @@ class SplitCollections(OverRanks):
 
     def test_real_words(self):
         self.needs_mpi()
-        if not (dictionary := real("metric", "dictionaries", "Spanish.dic")):
-            self.skipTest("needs metric/dictionaries in $RULERANK_TEST_DATA")
+        dictionary = self.real("metric", "dictionaries", "Spanish.dic")
         self.file("asked.txt", b"".join(dictionary.read_bytes().splitlines(True)[::3000]))
         self.expect_same_bytes(["search", "metric", "--collection", dictionary, "--queries", "asked.txt", "--metric",
                                 "edit", "--radius", 2, *self.SPLIT, "--out", "near.txt"], "near.txt", over=(3,))

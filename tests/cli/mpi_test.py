@@ -5,14 +5,13 @@ import gzip
 import hashlib
 import json
 import os
-import pathlib
 import random
 import re
 import signal
 import time
 
 import harness
-from over_ranks import RANKS, OverRanks, documents, fvecs, labels, letor, real, words
+from over_ranks import RANKS, OverRanks, documents, fvecs, labels, letor, words
 
 
 class Cluster(OverRanks):
@@ -78,9 +77,7 @@ class Cluster(OverRanks):
 
     def test_rank_of_real_data(self):
         self.needs_mpi()
-        folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED/Fold1")
-        if not folder.is_dir():
-            self.skipTest("needs letor/OHSUMED in $RULERANK_TEST_DATA")
+        folder = self.real("letor/OHSUMED/Fold1")
         self.expect_same_bytes(["rank", "--train", folder / "vali.txt", "--test", folder / "test.txt",
                                 "--rule-size", 2, "--method", "frequency", "--out", "s", "--run", "r"], "s", "r")
 
@@ -136,9 +133,7 @@ class Cluster(OverRanks):
 
     def test_slow_reduce_of_real_data(self):
         self.needs_mpi()
-        folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED/Fold1")
-        if not folder.is_dir():
-            self.skipTest("needs letor/OHSUMED in $RULERANK_TEST_DATA")
+        folder = self.real("letor/OHSUMED/Fold1")
         self.expect_same_bytes(["reduce", "--train", folder / "train.txt", "--rule-size", 3, "--out", "chosen.txt",
                                 "--ids", "ids.tsv"], "chosen.txt", "ids.tsv")
 
@@ -154,13 +149,11 @@ class Cluster(OverRanks):
         (self.folder / "of2/folds/Fold4.json").unlink()
         (self.folder / "of2/table.md").unlink()
         self.assertEqual(self.over_ranks(3, *line, "--out-dir", "of2").returncode, 0)
-        self.assertEqual(self.files_of("of2"), self.files_of("one"))
+        self.assertEqual(self.files_in("of2"), self.files_in("one"))
 
     def test_slow_experiment_on_real_data(self):
         self.needs_mpi()
-        folder = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), "letor/OHSUMED-LETOR2")
-        if not folder.is_dir():
-            self.skipTest("needs letor/OHSUMED-LETOR2 in $RULERANK_TEST_DATA")
+        folder = self.real("letor/OHSUMED-LETOR2")
         self.expect_same_folder(["experiment", "--folds", folder, "--reduce-size", 3, "--rank-size", 2,
                                  "--random-draws", 1, "--permutations", 99, "--quiet"], "of", ranks=(2, 3))
 
@@ -264,9 +257,7 @@ class Cluster(OverRanks):
 
     def test_slow_real_sets_of_other_verbs(self):
         self.needs_mpi()
-        sample, baskets, cranfield = real("letor", "small", "mslr-sample"), real("fim", "mushroom.dat"), real("text", "cranfield")
-        if not (sample and baskets and cranfield):
-            self.skipTest("needs letor/small, fim and text/cranfield in $RULERANK_TEST_DATA")
+        sample, baskets, cranfield = map(self.real, ("letor/small/mslr-sample", "fim/mushroom.dat", "text/cranfield"))
         self.expect_same_bytes(["mine", "--transactions", baskets, "--min-support", "30%", "--kind", "closed", "--out", "out"], "out", over=(3,))
         self.expect_same_bytes(["tune", "--train", sample / "train.txt", "--vali", sample / "test.txt", "--try-bins", 4, "--try-rule-size", 2,
                                 "--out", "best.json", "--trials", "trials.tsv", "--quiet"], "best.json", "trials.tsv", over=(3,))

@@ -56,12 +56,6 @@ def labels(seed, count):
     return struct.pack(">BBBBI", 0, 0, 8, 1, count) + bytes(draw.randrange(3) for _ in range(count))
 
 
-def real(*names):
-    """The path of a file or folder of real data, or None."""
-    path = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent"), *names)
-    return path if path.exists() else None
-
-
 class OverRanks(harness.CommandLine):
     def setUp(self):
         super().setUp()
@@ -158,21 +152,17 @@ class OverRanks(harness.CommandLine):
                 if message:
                     self.assertEqual(done.stderr.count(b"rulerank: "), one.stderr.count(b"rulerank: "))
 
-    def files_of(self, folder):
-        return {path.relative_to(self.folder / folder).as_posix(): path.read_bytes()
-                for path in (self.folder / folder).rglob("*") if path.is_file() and path.name != "manifest.json"}
-
     def expect_same_folder(self, line, folder, ranks=RANKS):
         """What one process writes into --out-dir, from any number of ranks."""
         one = self.expect(0, *line, "--out-dir", "one")
-        expected = self.files_of("one")
+        expected = self.files_in("one")
         self.assertTrue(expected)
         for count in ranks:
             with self.subTest(line=line[:2], ranks=count):
                 done = self.over_ranks(count, *line, "--out-dir", f"{folder}{count}")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(done.stdout, one.stdout)
-                self.assertEqual(self.files_of(f"{folder}{count}"), expected)
+                self.assertEqual(self.files_in(f"{folder}{count}"), expected)
 
     def expect_failure(self, done, code, message):
         """One message, by the first rank, and nobody's output."""
@@ -258,7 +248,7 @@ class OverRanks(harness.CommandLine):
 
     def curves_in(self, folder):
         """But for seconds."""
-        return {name: data for name, data in self.files_of(folder).items() if not name.endswith(".seconds.tsv")}
+        return {name: data for name, data in self.files_in(folder).items() if not name.endswith(".seconds.tsv")}
 
     PIPELINE = ["pipeline", "--collection", "docs.tsv", "--topics", "topics.tsv", "--qrels", "qrels", "--fold-count", 3, "--candidates",
                 30, "--random-draws", 1, "--permutations", 99, "--quiet"]

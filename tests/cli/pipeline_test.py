@@ -68,12 +68,9 @@ class Pipeline(harness.CommandLine):
         return self.expect(code, "pipeline", *self.inputs, "--out-dir", self.folder / out, *QUICK,
                            "--candidates", candidates, *more, message=message)
 
-    def read(self, path):
-        return (self.folder / path).read_text()
-
     def test_from_documents_to_tables(self):
         self.pipeline("out", "--quiet")
-        runs = [line.split() for line in self.read("out/candidates.run").splitlines()]
+        runs = [line.split() for line in self.read_text("out/candidates.run").splitlines()]
         texts = {document["id"]: set((document["title"] + " " + document["text"]).split())
                  for document in map(json.loads, collection().decode().splitlines())}
         for line in TOPICS.decode().splitlines():
@@ -82,13 +79,13 @@ class Pipeline(harness.CommandLine):
             self.assertEqual([run[3] for run in found], [str(r) for r in range(1, len(found) + 1)])
             self.assertEqual({run[2] for run in found},  # all that match: there are fewer than 1,000
                              {id for id, text in texts.items() if text & set(words.split())})
-        names = [line.split("\t") for line in self.read("out/features.tsv").splitlines()]
+        names = [line.split("\t") for line in self.read_text("out/features.tsv").splitlines()]
         self.assertEqual([name[0] for name in names], [str(f + 1) for f in range(len(names))])
         self.assertIn("BM25 of title", [name[1] for name in names])
         self.assertIn("BM25 of document", [name[1] for name in names])
 
         grades = {(q, d): int(g) for q, _, d, g in map(str.split, QRELS.decode().splitlines())}
-        lines = self.read("out/letor.txt").splitlines()
+        lines = self.read_text("out/letor.txt").splitlines()
         self.assertEqual(len(lines), 15 * 20)
         first = {(run[0], run[2]) for run in runs if int(run[3]) <= 20}
         order = []
@@ -103,14 +100,14 @@ class Pipeline(harness.CommandLine):
             order.append((int(topic[1:]), int(docid[1:])))
         self.assertEqual(order, sorted(order), "candidates stand in the collection's order")
 
-        results = json.loads(self.read("out/results.json"))
+        results = json.loads(self.read_text("out/results.json"))
         compared = {row["system"] for row in results["comparison"]["results"]}
         self.assertNotIn("candidates", compared)  # it goes deeper than 20
         self.assertIn("cosine", compared)
         systems = [system["name"] for system in results["systems"]]
         self.assertEqual(systems, ["candidates", "full-rank-3", "reduced-3-rank-3", "feature", "bm25",
                                    "cosine"])
-        self.assertIn("| bm25 |", self.read("out/table.md"))
+        self.assertIn("| bm25 |", self.read_text("out/table.md"))
         self.assertTrue((self.folder / "out/experiment/results.json").exists())
         self.assertTrue((self.folder / "out/folds/Fold5/vali.txt").exists())
 
@@ -126,9 +123,9 @@ class Pipeline(harness.CommandLine):
         self.assertIn("'boundrry' is searched as 'boundary'", errors)
         self.assertIn("'shokk' is searched as 'shock'", errors)
         for name in ("candidates.run", "letor.txt", "features.tsv", "table.md"):
-            self.assertEqual(re.sub(SUMS, "", self.read(f"out/{name}")), re.sub(SUMS, "", self.read(f"right/{name}")), name)
+            self.assertEqual(re.sub(SUMS, "", self.read_text(f"out/{name}")), re.sub(SUMS, "", self.read_text(f"right/{name}")), name)
         for name in ("candidates.run", "letor.txt"):
-            self.assertNotEqual(self.read(f"off/{name}"), self.read(f"right/{name}"), name)
+            self.assertNotEqual(self.read_text(f"off/{name}"), self.read_text(f"right/{name}"), name)
 
     def test_unjudged_pairs_stay_apart_from_judged_zeros(self):
         """Two thirds of the judgments are there, some of them 0."""
@@ -139,7 +136,7 @@ class Pipeline(harness.CommandLine):
         self.pipeline("out", "--quiet", "--unjudged", -1)
         grades = {(q, d): "0" if g == "5" else g for q, _, d, g in map(str.split, qrels.decode().splitlines())}
         seen = set()
-        for with_zeros, line in zip(self.read("zero/letor.txt").splitlines(), self.read("out/letor.txt").splitlines()):
+        for with_zeros, line in zip(self.read_text("zero/letor.txt").splitlines(), self.read_text("out/letor.txt").splitlines()):
             label, _, rest = line.partition(" ")
             self.assertEqual(with_zeros, f"{label if label != '-1' else 0} {rest}")
             self.assertEqual(label, grades.get((rest.split()[0][4:], re.search(r"docid = (\S+)", line)[1]), "-1"))
@@ -147,15 +144,15 @@ class Pipeline(harness.CommandLine):
         self.assertEqual(seen, {"-1", "0", "1", "2"})
         # The folds hold all of them; nothing but the judged ones is learned from or chosen by.
         for part in ("train", "vali", "test"):
-            self.assertIn("\n-1 qid:", self.read(f"out/folds/Fold1/{part}.txt"))
+            self.assertIn("\n-1 qid:", self.read_text(f"out/folds/Fold1/{part}.txt"))
         self.expect(0, "experiment", "--folds", "out/folds", "--out-dir", "again", *QUICK[:8], "--norm", "query-minmax",
                     "--scores", "bm25=out/scores/bm25", "--scores", "cosine=out/scores/cosine", "--unlabelled", -1,
                     "--drop-unjudged")
         for name in ("table.md", "results.json"):
-            self.assertEqual(self.read(f"out/experiment/{name}"), self.read(f"again/{name}"))
-        self.assertNotEqual(self.read("out/experiment/table.md"), self.read("zero/experiment/table.md"))
+            self.assertEqual(self.read_text(f"out/experiment/{name}"), self.read_text(f"again/{name}"))
+        self.assertNotEqual(self.read_text("out/experiment/table.md"), self.read_text("zero/experiment/table.md"))
 
-        results = {name: json.loads(self.read(f"{name}/results.json")) for name in ("zero", "out")}
+        results = {name: json.loads(self.read_text(f"{name}/results.json")) for name in ("zero", "out")}
         of = {name: {one["name"]: one["averages"] for one in found["systems"]} for name, found in results.items()}
         found = self.run_lines("out/candidates.run")
         known = [sum((topic, d) in grades for d, _ in found[topic][:10]) / min(10, len(found[topic])) for topic in found]
@@ -165,7 +162,7 @@ class Pipeline(harness.CommandLine):
             if system == "candidates":
                 self.assertAlmostEqual(judged, sum(known) / len(known), 12)
         self.assertNotIn("judged@10", of["zero"]["candidates"])
-        self.assertIn("judged@10", self.read("out/table.md"))
+        self.assertIn("judged@10", self.read_text("out/table.md"))
 
     def test_folds_without_a_judged_pair(self):
         self.file("qrels", b"T0 0 D1 1\nT0 0 D0 0\n")
@@ -181,7 +178,7 @@ class Pipeline(harness.CommandLine):
 
     def run_lines(self, path):
         lists = {}
-        for line in self.read(path).splitlines():
+        for line in self.read_text(path).splitlines():
             topic, _, document, rank, score, _ = line.split()
             lists.setdefault(topic, []).append((document, float(score)))
             self.assertEqual(int(rank), len(lists[topic]))
@@ -197,8 +194,8 @@ class Pipeline(harness.CommandLine):
         words, documents, topics = self.dense_inputs()
         self.pipeline("text", "--quiet")
         self.pipeline("out", *words, "--threads", 3)
-        self.assertEqual(self.read("out/candidates-text.run"),
-                         self.read("text/candidates.run").replace(" candidates", " candidates-text"))
+        self.assertEqual(self.read_text("out/candidates-text.run"),
+                         self.read_text("text/candidates.run").replace(" candidates", " candidates-text"))
         dense = self.run_lines("out/candidates-dense.run")
         self.assertEqual({topic: [d for d, _ in found] for topic, found in dense.items()},
                          self.nearest(documents, topics))
@@ -206,15 +203,15 @@ class Pipeline(harness.CommandLine):
         fused = self.expect(0, "fuse", "--run", "out/candidates-text.run", "out/candidates-dense.run",
                             "--depth", 1000, "--tag", "candidates", "--quiet").stdout.decode()
         by_topic = lambda text: sorted(text.splitlines(), key=lambda line: int(line.split()[0][1:]))
-        self.assertEqual(by_topic(self.read("out/candidates.run")), by_topic(fused))
+        self.assertEqual(by_topic(self.read_text("out/candidates.run")), by_topic(fused))
 
-        names = [line.split("\t")[1] for line in self.read("out/features.tsv").splitlines()]
-        self.assertEqual((len(names), names[-1]), (len(self.read("text/features.tsv").splitlines()) + 1,
+        names = [line.split("\t")[1] for line in self.read_text("out/features.tsv").splitlines()]
+        self.assertEqual((len(names), names[-1]), (len(self.read_text("text/features.tsv").splitlines()) + 1,
                                                    "dense cosine"))
         first = {topic: {d for d, _ in found[:20]} for topic, found in
                  self.run_lines("out/candidates.run").items()}
         of_topic = {topic: set() for topic in first}
-        for line in self.read("out/letor.txt").splitlines():
+        for line in self.read_text("out/letor.txt").splitlines():
             values, _, document = re.sub(SUMS, "", line).partition(" # docid = ")
             topic = values.split()[1].removeprefix("qid:")
             of_topic[topic].add(document)
@@ -223,22 +220,22 @@ class Pipeline(harness.CommandLine):
             self.assertEqual(float(value), cosine(topics[int(topic[1:])], documents[int(document[1:])]))
         self.assertEqual(of_topic, first)
 
-        systems = [one["name"] for one in json.loads(self.read("out/results.json"))["systems"]]
+        systems = [one["name"] for one in json.loads(self.read_text("out/results.json"))["systems"]]
         self.assertEqual(systems, ["candidates", "candidates-text", "candidates-dense", "full-rank-3",
                                    "reduced-3-rank-3", "feature", "bm25", "cosine", "dense"])
         compared = {row["system"] for row in
-                    json.loads(self.read("out/results.json"))["comparison"]["results"]}
+                    json.loads(self.read_text("out/results.json"))["comparison"]["results"]}
         self.assertFalse(compared & {"candidates", "candidates-text", "candidates-dense"})
 
     def test_candidates_of_one_search(self):
         words, documents, topics = self.dense_inputs()
         self.pipeline("text", "--quiet")
         self.pipeline("feature", *words, "--candidates-from", "text")
-        self.assertEqual(self.read("feature/candidates.run"), self.read("text/candidates.run"))
+        self.assertEqual(self.read_text("feature/candidates.run"), self.read_text("text/candidates.run"))
         cut = lambda line: (line.partition(" # ")[0].rpartition(" ")[0], line.partition(" # ")[2])
         whole = lambda line: (line.partition(" # ")[0], line.partition(" # ")[2])
-        self.assertEqual([cut(line) for line in self.read("feature/letor.txt").splitlines()],
-                         [whole(line) for line in self.read("text/letor.txt").splitlines()])
+        self.assertEqual([cut(line) for line in self.read_text("feature/letor.txt").splitlines()],
+                         [whole(line) for line in self.read_text("text/letor.txt").splitlines()])
 
         euclid = lambda x, y: -math.sqrt(sum((a - b) ** 2 for a, b in zip(x, y)))
         self.pipeline("dense", *words, "--candidates-from", "dense", "--dense-metric", "l2")
@@ -249,7 +246,7 @@ class Pipeline(harness.CommandLine):
             self.assertEqual([d for d, _ in found[topic]], expected[topic])
             self.assertEqual(found[topic][0][1],
                              euclid(topics[int(topic[1:])], documents[int(found[topic][0][0][1:])]))
-        self.assertTrue(self.read("dense/features.tsv").endswith("\tminus dense l2\n"))
+        self.assertTrue(self.read_text("dense/features.tsv").endswith("\tminus dense l2\n"))
         self.assertFalse((self.folder / "dense/candidates-dense.run").exists())
 
     def test_wrong_vectors(self):
@@ -288,7 +285,7 @@ class Pipeline(harness.CommandLine):
         self.assertEqual(first, second)
         for name in ("candidates.run", "letor.txt", "features.tsv", "table.md", "results.json",
                      "experiment/table.md", "folds/Fold2/test.txt", "scores/bm25/Fold1.txt"):
-            self.assertEqual(self.read(f"a/{name}"), self.read(f"b/{name}"), name)
+            self.assertEqual(self.read_text(f"a/{name}"), self.read_text(f"b/{name}"), name)
 
     def test_ids_of_documents_may_have_a_hash(self):
         first = self.pipeline("out", "--quiet")
@@ -296,13 +293,13 @@ class Pipeline(harness.CommandLine):
         self.file("qrels", QRELS.replace(b" D", b" #D#"))
         hashed = self.pipeline("hashed", "--quiet")
         self.assertEqual(hashed.stdout, first.stdout)
-        self.assertEqual(self.read("hashed/letor.txt").replace("#D#", "D"),
-                         self.read("out/letor.txt"))
+        self.assertEqual(self.read_text("hashed/letor.txt").replace("#D#", "D"),
+                         self.read_text("out/letor.txt"))
 
     def test_the_manifest_names_the_stop_list(self):
         self.file("words", b"the\nof\n")
         self.pipeline("out", "--quiet", "--stop-words", "file:words", "--manifest", "m.json")
-        inputs = [one["path"] for one in json.loads(self.read("m.json"))["inputs"]]
+        inputs = [one["path"] for one in json.loads(self.read_text("m.json"))["inputs"]]
         self.assertIn("words", inputs)
 
     def test_goes_on_where_it_was(self):
@@ -310,16 +307,9 @@ class Pipeline(harness.CommandLine):
         again = self.pipeline("out", message="Fold1: finished by an earlier run")
         self.assertEqual(first, again.stdout)
 
-    def files(self, out):
-        """Every file but the manifest, whose times differ, by name."""
-        root = self.folder / out
-        return {str(path.relative_to(root)): path.read_bytes()
-                for path in root.rglob("*")
-                if path.is_file() and path.name not in ("manifest.json", harness.LOCK)}
-
     def check_part(self, out, whole):
         """What a pipeline left that did not come to its end: some of the files, each whole."""
-        part = self.files(out)
+        part = self.files_in(out)
         self.assertEqual([name for name in part if part[name] != whole.get(name)], [])
         self.assertNotIn("results.json", part)
         return part
@@ -329,7 +319,7 @@ class Pipeline(harness.CommandLine):
         options = [*QUICK[:4], "--random-draws", "400", *QUICK[6:], "--threads", "1"]
         line = ["pipeline", *self.inputs, *options, "--candidates", "60", "--out-dir"]
         first = self.expect(0, *line, "whole")
-        whole = self.files("whole")
+        whole = self.files_in("whole")
         for seen, number in (("candidates.run", signal.SIGINT),
                              ("candidates.run", signal.SIGKILL),
                              ("folds/Fold1/test.txt", signal.SIGTERM),
@@ -350,7 +340,7 @@ class Pipeline(harness.CommandLine):
                 again = self.expect(0, *line, out, message="Fold1: finished by an earlier run"
                                     if seen.endswith("Fold2.json") else "")
                 self.assertEqual(again.stdout, first.stdout)
-                self.assertEqual(self.files(out), whole)
+                self.assertEqual(self.files_in(out), whole)
 
     def test_ends_while_it_reads(self):
         docs = self.file("many", collection(2000).replace(b'"D', b'"{}D'))
@@ -367,11 +357,11 @@ class Pipeline(harness.CommandLine):
 
                 # Where it goes on, its qrels do not know these documents.
                 self.expect_stopped(self.held_at_work(begin, (self.folder / "out/candidates.run").exists, code=3), end)
-                self.assertEqual(self.files("out"), {})
+                self.assertEqual(self.files_in("out"), {})
 
     def test_a_full_disk_and_run_again_gives_the_same_bytes(self):
         first = self.pipeline("whole")
-        whole = self.files("whole")
+        whole = self.files_in("whole")
         size = {name: len(data) for name, data in whole.items()}
         line = ["pipeline", *self.inputs, *QUICK, "--candidates", 20, "--out-dir", "out"]
         # At the first file, at its last byte, among the lines of features, at their last byte.
@@ -383,21 +373,21 @@ class Pipeline(harness.CommandLine):
                 self.assertEqual("candidates.run" in part, limit >= size["candidates.run"])
                 self.assertLessEqual(max(map(len, part.values()), default=0), limit)
         self.assertEqual(self.expect(0, *line).stdout, first.stdout)
-        self.assertEqual(self.files("out"), whole)
+        self.assertEqual(self.files_in("out"), whole)
         with open("/dev/full", "wb") as full:
             self.expect(1, *line, stdout=full, message="standard output: cannot be written: ")
-        self.assertEqual(self.files("out"), whole)
+        self.assertEqual(self.files_in("out"), whole)
         self.expect(1, *line[:-1], "/dev/full", message="/dev/full")
 
     def test_bm25_baseline_is_the_order_of_the_candidates(self):
         """Cut to as many candidates, the search by BM25 and the feature BM25 are one ranking."""
         for out, words in (("out", []), ("other", ["--k1", .3, "--b", .1])):
             self.pipeline(out, "--quiet", *words, candidates=120)
-            results = json.loads(self.read(f"{out}/results.json"))
+            results = json.loads(self.read_text(f"{out}/results.json"))
             of = {system["name"]: system for system in results["systems"]}
             self.assertEqual(of["candidates"]["averages"], of["bm25"]["averages"])
             self.assertIn("candidates", {row["system"] for row in results["comparison"]["results"]})
-        self.assertNotEqual(self.read("out/letor.txt"), self.read("other/letor.txt"))
+        self.assertNotEqual(self.read_text("out/letor.txt"), self.read_text("other/letor.txt"))
 
     def test_ids_that_name_nothing_are_told(self):
         done = self.pipeline("out")
@@ -445,14 +435,14 @@ class Pipeline(harness.CommandLine):
         self.file("qrels", QRELS + b"T90 0 D1 1\n")
         self.pipeline("out", message=f"{self.inputs[3]}: 1 of 16 topics have no candidate and so no pair: 'T90'")
         for name in ("candidates.run", "letor.txt"):
-            self.assertNotIn("T90", self.read(f"out/{name}"))
-        results = json.loads(self.read("out/results.json"))
+            self.assertNotIn("T90", self.read_text(f"out/{name}"))
+        results = json.loads(self.read_text("out/results.json"))
         self.assertIn("T90", (self.folder / "qrels").read_text())
         whole = {system["name"]: system["averages"] for system in results["systems"]}
         self.file("topics.tsv", TOPICS)
         self.file("qrels", QRELS)
         self.pipeline("without", "--quiet")
-        for system in json.loads(self.read("without/results.json"))["systems"]:
+        for system in json.loads(self.read_text("without/results.json"))["systems"]:
             if system["name"] in ("candidates", "bm25", "cosine"):  # T90 counts as found nothing
                 for measure, value in system["averages"].items():
                     self.assertAlmostEqual(whole[system["name"]][measure], value * 15 / 16, 12)
@@ -463,7 +453,7 @@ class Pipeline(harness.CommandLine):
             b"<top>\n<num> Number: %s\n<title> Topic: %s\n\n<desc> Description:\nno text\n</top>\n\n"
             % tuple(line.split(b"\t")) for line in TOPICS.splitlines()))
         self.assertEqual(self.pipeline("topics", "--quiet").stdout, first.stdout)
-        self.assertEqual(self.read("topics/letor.txt"), self.read("out/letor.txt"))
+        self.assertEqual(self.read_text("topics/letor.txt"), self.read_text("out/letor.txt"))
         self.file("topics.tsv", b"".join(
             json.dumps({"_id": topic, "text": text, "metadata": {}}).encode() + b"\n" for topic, text in
             (line.split("\t") for line in TOPICS.decode().splitlines())))
@@ -524,7 +514,7 @@ class Pipeline(harness.CommandLine):
                 with self.subTest(out, folder=name):
                     self.expect(2, *line, *inputs, "--out-dir", out, *more,
                                 message=f"{option} is within {name} docs, expected another")
-        self.assertEqual(sorted(self.files("docs")), ["1", "deep/2"])
+        self.assertEqual(sorted(self.files_in("docs")), ["1", "deep/2"])
         self.assertFalse((self.folder / "other").exists())
 
     def test_bad_input(self):

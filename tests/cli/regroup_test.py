@@ -40,9 +40,6 @@ class Regroup(harness.CommandLine):
                 text, self.order[name] = interleaved(self.read("sorted", name), fold)
                 (self.folder / "mixed" / name).write_bytes(text)
 
-    def read(self, *names):
-        return self.folder.joinpath(*names).read_bytes()
-
     def mixed(self, text, name):
         """Lines in the order of the sorted file, as the mixed file has them."""
         lines = text.splitlines(keepends=True)

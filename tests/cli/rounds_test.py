@@ -4,7 +4,6 @@ person, and what is refused."""
 import json
 import random
 import resource
-import unittest
 
 import harness
 from harness import Row
@@ -40,9 +39,6 @@ class Rounds(harness.CommandLine):
             self.file(name, "".join(f"{chance.random()}\n" for _ in self.labels).encode())
         self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "want", "--ids", "want.tsv")
         self.want = self.read("want"), self.read("want.tsv")
-
-    def read(self, name):
-        return (self.folder / name).read_bytes()
 
     def ids(self, name="want.tsv"):
         rows = [row.split("\t") for row in self.read(name).decode().splitlines()]

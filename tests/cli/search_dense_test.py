@@ -11,10 +11,6 @@ import harness
 from harness import Row
 
 
-def fvecs(rows):
-    return b"".join(struct.pack(f"<i{len(row)}f", len(row), *row) for row in rows)
-
-
 def read_vecs(data, kind):
     """Rows of .ivecs ("i") or .fvecs ("f")."""
     rows = []
@@ -58,7 +54,7 @@ def nearest(rows, queries, metric, may=lambda row: True):
 
 class SearchDense(harness.CommandLine):
     def inputs(self, rows, queries):
-        return (self.file("base.fvecs", fvecs(rows)), self.file("queries.fvecs", fvecs(queries)))
+        return (self.file("base.fvecs", harness.fvecs(rows)), self.file("queries.fvecs", harness.fvecs(queries)))
 
     def lines(self, *words):
         found = {}
@@ -223,13 +219,13 @@ class SearchDense(harness.CommandLine):
         line = ["search", "dense", "--k", 4]
         expected = self.expect(0, *line, "--collection", base, "--queries", asked).stdout
         self.assertEqual(self.expect(0, *line, "--collection", "-", "--collection-format", "fvecs", "--queries", asked,
-                                     input=fvecs(rows)).stdout, expected)
+                                     input=harness.fvecs(rows)).stdout, expected)
         self.assertEqual(self.expect(0, *line, "--collection", base, "--queries", "-", "--queries-format", "fvecs",
-                                     input=fvecs(queries)).stdout, expected)
-        named = self.file("base", fvecs(rows))
+                                     input=harness.fvecs(queries)).stdout, expected)
+        named = self.file("base", harness.fvecs(rows))
         self.assertEqual(self.expect(0, *line, "--collection", named, "--collection-format", "fvecs", "--queries", asked).stdout,
                          expected)
-        self.expect(2, *line, "--collection", "-", "--queries", asked, input=fvecs(rows),
+        self.expect(2, *line, "--collection", "-", "--queries", asked, input=harness.fvecs(rows),
                     message="--collection -: standard input has no name that says its format, expected --collection-format")
         self.expect(2, *line, "--collection", base, "--queries", "-", message="expected --queries-format")
         self.expect(2, *line, "--collection", named, "--queries", asked, message="base: the name says no format of vectors")
@@ -336,7 +332,7 @@ class SearchDense(harness.CommandLine):
 
     def test_published_engines(self):
         published = ("ppk", "ppb", "sbq", "gs")
-        listed = [e["engine"] for e in json.loads(self.expect(0, "engines", "--json").stdout)]
+        listed = [e["engine"] for e in self.told("engines", "--json")]
         base, asked = self.inputs(drawn(300, 5, 1), drawn(40, 5, 2))
         line = ["search", "dense", "--collection", base, "--queries", asked]
         if not set(published) <= set(listed):
@@ -366,11 +362,11 @@ class SearchDense(harness.CommandLine):
                         message=f"engine {engine} searches all rows, found a filter; use engine flat")
 
     def test_bad_input(self):
-        good = fvecs([[1, 2], [3, 4], [5, 6]])
+        good = harness.fvecs([[1, 2], [3, 4], [5, 6]])
         base = self.file("good.fvecs", good)
         start = f"search dense --collection {base} --queries {base} --out {{out}} "
-        nan = self.file("nan.fvecs", fvecs([[1, 2], [3, math.nan]]))
-        three = self.file("three.fvecs", fvecs([[1, 2, 3]]))
+        nan = self.file("nan.fvecs", harness.fvecs([[1, 2], [3, math.nan]]))
+        three = self.file("three.fvecs", harness.fvecs([[1, 2, 3]]))
         for name, data, line, code, message in (
                 ("no collection", b"", "search dense --queries {in}", 2, "--collection"),
                 ("k of 0", b"", start + "--k 0", 2, "--k"),

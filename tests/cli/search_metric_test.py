@@ -18,10 +18,6 @@ def of_type(name):
     return ["--index-type", name, *(() if name in ("brute", "sss") else ("--bucket", 4))]
 
 
-def fvecs(rows):
-    return b"".join(struct.pack(f"<i{len(row)}f", len(row), *row) for row in rows)
-
-
 def drawn(rows, dimensions, seed):
     """Small whole numbers: many rows are equally near."""
     chance = random.Random(seed)
@@ -73,15 +69,15 @@ class SearchMetric(harness.CommandLine):
 
     def test_vectors(self):
         rows, queries = drawn(150, 3, 1), drawn(9, 3, 2)
-        base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
+        base, asked = self.file("base.fvecs", harness.fvecs(rows)), self.file("asked.fvecs", harness.fvecs(queries))
         for kind in TYPES:
             for metric in ("l1", "l2", "linf"):
                 self.expect_found(rows, queries, metric, math.sqrt(2), "--collection", base,
                                   "--queries", asked, "--metric", metric, *of_type(kind))
 
     def test_angles(self):
-        base = self.file("base.fvecs", fvecs([[1, 0], [0, 2], [-3, 0], [0, 0]]))
-        asked = self.file("asked.fvecs", fvecs([[5, 0]]))
+        base = self.file("base.fvecs", harness.fvecs([[1, 0], [0, 2], [-3, 0], [0, 0]]))
+        asked = self.file("asked.fvecs", harness.fvecs([[5, 0]]))
         right = math.acos(0)
         self.assertEqual({0: [(0, 0), (right, 1), (right, 3), (math.pi, 2)]},
                          self.lines("--collection", base, "--queries", asked, "--metric", "angular"))
@@ -101,7 +97,7 @@ class SearchMetric(harness.CommandLine):
 
     def test_index(self):
         rows, queries = drawn(100, 3, 4), drawn(5, 3, 5)
-        base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
+        base, asked = self.file("base.fvecs", harness.fvecs(rows)), self.file("asked.fvecs", harness.fvecs(queries))
         for kind in TYPES:
             self.expect(0, "search", "metric", "--collection", base, "--metric", "l1", *of_type(kind),
                         "--index", "kept")
@@ -113,7 +109,7 @@ class SearchMetric(harness.CommandLine):
 
     def test_schedules_and_parts_find_the_same(self):
         rows, queries = drawn(90, 3, 6), drawn(7, 3, 7)
-        base, asked = self.file("base.fvecs", fvecs(rows)), self.file("asked.fvecs", fvecs(queries))
+        base, asked = self.file("base.fvecs", harness.fvecs(rows)), self.file("asked.fvecs", harness.fvecs(queries))
         line = ["--collection", base, "--queries", asked, "--metric", "l1"]
         ways = [["--split", parts] for parts in (1, 3, 200)]
         ways += [["--schedule", name] for name in SCHEDULES]
@@ -125,8 +121,8 @@ class SearchMetric(harness.CommandLine):
                     self.assertEqual(expected, self.lines(*start, "--threads", 3, *way))
 
         def summary(*words):
-            return json.loads(self.expect(0, "search", "metric", *line, *of_type("egnat"), "--radius", 2,
-                                          "--threads", 3, "--json", "--out", "near", *words).stdout)
+            return self.told("search", "metric", *line, *of_type("egnat"), "--radius", 2, "--threads", 3, "--json", "--out", "near",
+                             *words)
         alone = summary()
         self.assertEqual(alone["schedule"], "shared")
         self.assertNotIn("efficiency", alone)
@@ -164,7 +160,7 @@ class SearchMetric(harness.CommandLine):
 
     def test_a_disk_that_is_full(self):
         """Outputs come together or not at all, whichever of them the disk does not hold."""
-        base, asked = self.file("base.fvecs", fvecs(drawn(400, 3, 1))), self.file("asked.fvecs", fvecs(drawn(60, 3, 2)))
+        base, asked = self.file("base.fvecs", harness.fvecs(drawn(400, 3, 1))), self.file("asked.fvecs", harness.fvecs(drawn(60, 3, 2)))
         out = self.folder / "out"
         out.mkdir()
         line = ["search", "metric", "--collection", base, "--queries", asked, "--index-type", "sss", "--k", 9, "--out",
@@ -196,7 +192,7 @@ class SearchMetric(harness.CommandLine):
         limit = 1 << 28
         limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
         line = ["search", "metric", "--threads", 1, "--device", "cpu", "--collection"]
-        small = self.file("small.fvecs", fvecs([[1, 2], [3, 4]]))
+        small = self.file("small.fvecs", harness.fvecs([[1, 2], [3, 4]]))
         if self.rulerank(*line, small, "--queries", small, **limited).returncode != 0:
             self.skipTest("the program does not start in 256 MB of addresses (a sanitizer's does not)")
         out = self.folder / "out"
@@ -215,8 +211,8 @@ class SearchMetric(harness.CommandLine):
 
     def test_auto_says_which_device_where_there_is_a_gpu(self):
         base = self.file("words.txt", b"one\ntwo\nthree\n")
-        rows = self.file("base.fvecs", fvecs(drawn(20, 3, 4)))
-        has_gpu = bool(json.loads(self.expect(0, "devices", "--json").stdout)["cuda"])
+        rows = self.file("base.fvecs", harness.fvecs(drawn(20, 3, 4)))
+        has_gpu = bool(self.told("devices", "--json")["cuda"])
         took = b"rulerank: --device auto took cpu: CUDA would take longer to start"
         of_words = ["search", "metric", "--collection", base, "--queries", base, "--metric", "edit"]
         of_rows = ["search", "metric", "--collection", rows, "--queries", rows]
@@ -231,7 +227,7 @@ class SearchMetric(harness.CommandLine):
 
     def test_gpus_that_searched(self):
         words, none = self.file("words.txt", b"one\ntwo\nthree\n"), self.file("none.txt", b"")
-        if not json.loads(self.expect(0, "devices", "--json").stdout)["cuda"]:
+        if not self.told("devices", "--json")["cuda"]:
             self.skipTest("no CUDA device")
         # A query has work for one GPU; without objects or queries none searches, and nothing is said of how many.
         for objects, queries, searched in ((words, words, 1), (none, words, 0), (words, none, 0)):
@@ -241,7 +237,7 @@ class SearchMetric(harness.CommandLine):
             self.assertNotIn(b"0 of", done.stderr)
 
     def test_wrong_options_leave_nothing(self):
-        base, kept = self.file("base.fvecs", fvecs([[1, 2], [3, 4]])), self.folder / "kept"
+        base, kept = self.file("base.fvecs", harness.fvecs([[1, 2], [3, 4]])), self.folder / "kept"
         line = ["search", "metric", "--collection", base, "--queries", base, "--index", kept, "--out", "near"]
         for wrong in (["--radius", -1], ["--k", 0], ["--index-type", "sss", "--alpha", 2], ["--bucket", -1],
                       ["--index-type", "brute", "--bucket", 3], ["--index-type", "lc", "--alpha", ".7"]):
@@ -250,8 +246,8 @@ class SearchMetric(harness.CommandLine):
             self.assertFalse((self.folder / "near").exists(), wrong)
 
     def test_words_are_no_vectors(self):
-        words, rows = self.file("words.txt", b"one\ntwo\n"), self.file("rows.fvecs", fvecs([[1, 2]]))
-        unnamed = self.file("rows.txt", b"one\r\n" + fvecs([[1, 2]]))
+        words, rows = self.file("words.txt", b"one\ntwo\n"), self.file("rows.fvecs", harness.fvecs([[1, 2]]))
+        unnamed = self.file("rows.txt", b"one\r\n" + harness.fvecs([[1, 2]]))
         by_name = "found {}, vectors (fvecs) by its name, expected words, one a line"
         line = ["search", "metric", "--metric", "edit"]
         self.expect(2, *line, "--collection", rows, "--queries", words, message="--collection: " + by_name.format(rows))
@@ -268,8 +264,8 @@ class SearchMetric(harness.CommandLine):
         self.expect(2, *asked, packed, message="vectors (npy) by its name")
 
     def test_bad_input(self):
-        base = self.file("good.fvecs", fvecs([[1, 2], [3, 4], [5, 6]]))
-        three = self.file("three.fvecs", fvecs([[1, 2, 3]]))
+        base = self.file("good.fvecs", harness.fvecs([[1, 2], [3, 4], [5, 6]]))
+        three = self.file("three.fvecs", harness.fvecs([[1, 2, 3]]))
         start = f"search metric --collection {base} --queries {base} --out {{out}} "
         self.check_rows([Row(name, b"", line, code, message) for name, line, code, message in (
             ("no collection", "search metric --queries {in}", 2, "expected --collection or --index"),

@@ -703,8 +703,7 @@ class Outputs(Search):
         for runs, metrics, shown in ((["whole"], "MAP", None), (["part"], "MAP", [.75]), (["whole", "part"], "MAP", [1, .75]),
                                      (["part"], "MAP,judged@1", None)):
             with self.subTest(runs, metrics=metrics):
-                systems = json.loads(self.expect(0, "evaluate", "--qrels", qrels, "--run", *runs, "--metrics", metrics,
-                                                 "--json").stdout)["systems"]
+                systems = self.told("evaluate", "--qrels", qrels, "--run", *runs, "--metrics", metrics, "--json")["systems"]
                 self.assertEqual([one["averages"].get("judged@10") for one in systems], shown or [None] * len(runs))
                 self.assertEqual([one["averages"]["MAP"] for one in systems], [1.0] * len(runs))
 
@@ -765,8 +764,7 @@ class Outputs(Search):
         self.assertEqual(sorted(entry["path"] for entry in manifest["inputs"]),
                          sorted([str(self.docs), str(self.topics)]))
         # An index alone; one that is opened; default engine.
-        summary = json.loads(self.expect(0, "search", "text", "--collection", self.docs,
-                                         "--labels", "--index", "j", "--json", "--quiet").stdout)
+        summary = self.told("search", "text", "--collection", self.docs, "--labels", "--index", "j", "--json", "--quiet")
         self.assertEqual([summary[name] for name in ("documents", "terms", "postings")], [4, 5, 8])
         self.assertNotIn("queries", summary)
         self.assertEqual((self.folder / "j").read_bytes(), (self.folder / "i").read_bytes())
@@ -1051,7 +1049,7 @@ class Refused(Search):
         docs = self.file("docs", self.DOCS)
         line = ["search", "text", "--collection", docs, "--queries", docs, "--out", "o", "--device",
                 "cpu", "--engine", "fish", "--launch-queries", 2, "--balance"]
-        known = [row["engine"] for row in json.loads(self.expect(0, "engines", "--json").stdout)]
+        known = [row["engine"] for row in self.told("engines", "--json")]
         if "fish" in known:
             self.expect(4, *line, "intra", message="engine fish")
             self.expect(2, *line, "outer", message="found balance 'outer', expected inter, intra")
@@ -1327,14 +1325,8 @@ class Half(Search):
 
 
 class RealData(Search):
-    def data(self, name):
-        path = pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "absent")) / "text" / name
-        if not path.exists():
-            self.skipTest(f"needs text/{name} in $RULERANK_TEST_DATA")
-        return path
-
     def test_cranfield(self):
-        data = self.data("cranfield")
+        data = self.real("text/cranfield")
         line = ["search", "text", "--collection", data / "cran.all.1400", "--queries", data / "cran.qry",
                 "--number-by-position", "--weights", "bm25", "--metric", "ip", "--k", 1000, "--out", "n"]
         self.expect(0, *line, "--run", "run", "--pad")
@@ -1358,7 +1350,7 @@ class RealData(Search):
                 self.assertAlmostEqual(float(of[measure]), value, delta=.00005)
 
     def test_r8(self):
-        data = self.data("r8")
+        data = self.real("text/r8")
         parts = {name: (data / f"{name}.txt").read_text().splitlines() for name in ("train", "test")}
         for name, lines in parts.items():
             self.file(name, "".join(f"{n}\t{line}\n" for n, line in enumerate(lines)).encode())

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import shutil
 import signal
 import statistics
@@ -24,9 +23,6 @@ class Tune(harness.CommandLine):
     def tune(self, *options, code=0, message="", small=SMALL):
         return self.expect(code, "tune", "--train", "data/Fold1/train.txt", "--vali",
                            "data/Fold1/vali.txt", *small, *options, message=message)
-
-    def read(self, name):
-        return (self.folder / name).read_bytes()
 
     def rows(self, name):
         title, names, *rows = self.read(name).decode().splitlines()

@@ -23,9 +23,6 @@ LABELS, CANDIDATES, BASELINE = 50, 50, "BM25_of_document"
 
 
 class Tutorial(harness.CommandLine):
-    def read(self, name):
-        return (self.folder / name).read_text()
-
     def script(self, name, *words, code=0, **options):
         program = pathlib.Path(harness.PROGRAM)
         done = subprocess.run([sys.executable, DOCS / "tutorial" / name, *map(str, words)], cwd=self.folder, check=False,
@@ -41,7 +38,7 @@ class Tutorial(harness.CommandLine):
         text = ["--collection", *documents, "--candidates", CANDIDATES, "--quiet"]
         self.expect(0, "features", *text, "--topics", "ours.tsv", "--out", "pool.txt")
         self.expect(0, "features", *text, "--topics", "held.tsv", "--qrels", qrels, "--out", "held.txt")
-        pool = self.read("pool.txt").splitlines()
+        pool = self.read_text("pool.txt").splitlines()
         self.assertEqual({line.split()[0] for line in pool}, {"-1"})
         known = {(q, d): max(int(g), 0) for q, _, d, g in map(str.split, pathlib.Path(qrels).read_text().splitlines())}
         pairs = [(line.split()[1][4:], re.search(r"docid = (\S+)", line)[1]) for line in pool]
@@ -49,12 +46,12 @@ class Tutorial(harness.CommandLine):
             f"{i}\t{known.get(pair, 'skip')}\n" for i, pair in enumerate(pairs))).encode())
         self.expect(0, "reduce", "--train", "pool.txt", "--unlabelled", -1, "--norm", "query-minmax", "--max-documents",
                     LABELS, "--oracle", "file:answers.tsv", "--out", "labelled.txt", "--quiet")
-        labelled = [line.split() for line in self.read("labelled.txt").splitlines()]
+        labelled = [line.split() for line in self.read_text("labelled.txt").splitlines()]
         self.assertEqual(len(labelled), LABELS)
         self.assertTrue(all(int(words[0]) == known[words[1][4:], words[-4]] for words in labelled))
         self.expect(0, "fit", "--train", "labelled.txt", "--pool", "pool.txt", "--unlabelled", -1, "--model", "mine.model")
         self.expect(0, "rank", "--model", "mine.model", "--test", "held.txt", "--unlabelled", -1, "--out", "mine.scores")
-        held = self.read("held.txt").splitlines()
+        held = self.read_text("held.txt").splitlines()
         self.file("bm25.scores", "".join(re.search(rf" {BASELINE}:(\S+)", line)[1] + "\n" for line in held).encode())
         for qid, ours in ((line.split()[1][4:], {q for q, _ in pairs}) for line in held):
             self.assertNotIn(qid, ours)
@@ -86,7 +83,7 @@ class Tutorial(harness.CommandLine):
 
     def explanation(self):
         """The terms that the picture shows, and the score, are of one sum."""
-        qid = self.read("held.txt").split()[1][4:]
+        qid = self.read_text("held.txt").split()[1][4:]
         said = self.expect(0, "explain", "--model", "mine.model", "--test", "held.txt", "--unlabelled", -1, "--qid", qid,
                            "--json").stdout.decode()
         found = json.loads(said)
@@ -111,7 +108,7 @@ class Tutorial(harness.CommandLine):
         rows = dict(re.findall(r"^(\S.*?)  +(\d\.\d{4})  #+$", shown, re.M))
         self.assertEqual(float(rows[BASELINE]), round(means["bm25"], 4))
         self.assertEqual(float(rows[f"{LABELS} labels, chosen"]), round(means["mine"], 4))
-        answers = sum(row.rpartition("\t")[2].isdigit() for row in self.read("answers.tsv").splitlines())
+        answers = sum(row.rpartition("\t")[2].isdigit() for row in self.read_text("answers.tsv").splitlines())
         self.assertEqual(set(rows), {BASELINE, f"all {answers} labels", *(
             f"{n} labels, {way}" for n in (20, LABELS) for way in ("chosen", "random", "ridge, chosen"))})
         self.assertIn("Where the method, fit on chosen documents, loses: ", shown)
@@ -196,10 +193,7 @@ class Tutorial(harness.CommandLine):
                          sorted(re.findall(r"\(tutorial/(\w+)\.svg\)", page)))
 
     def test_cranfield(self):
-        data = os.environ.get("RULERANK_TEST_DATA")
-        if not data:
-            self.skipTest("no real data sets: RULERANK_TEST_DATA is not set")
-        cranfield = pathlib.Path(data) / "text/cranfield"
+        cranfield = self.real("text/cranfield")
         texts = re.split(r"^\.I .*$", (cranfield / "cran.qry").read_text(), flags=re.M)[1:]
         topics = [(i, " ".join(text.replace(".W", "").split())) for i, text in enumerate(texts, 1)]
         rows = [line.split() for line in (cranfield / "QRelsCorrectedforTRECeval").read_text().splitlines() if line.strip()]
