@@ -49,8 +49,8 @@ void expect_part(index_part const& part);
 /// Throws `error` naming the file of a part that holds another number of items than it should.
 void expect_items(index_part const& part, std::uint64_t found);
 
-/// Those of the parts that this process has: all, or where they are split over the processes of the context every n-th
-/// of n processes.
+/// Those of the parts that this process has: all, or where they are split over the processes of the
+/// context every n-th of n processes.
 std::vector<index_part> parts_here(context const& ctx, index_parts const& all, bool is_split);
 
 }  // namespace rulerank::knn

@@ -3,8 +3,8 @@
 #include "core/error.hpp"
 #include "knn/text/ascii_words.hpp"
 #include "knn/text/stop_words.hpp"
-#include "knn/unicode.hpp"
 #include "knn/text/word_rules.hpp"
+#include "knn/unicode.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 // The analyzer written plainly, for tests and benches: ICU for every word, every stem anew.
 
-#include "knn/unicode.hpp"
 #include "knn/text/word_rules.hpp"
+#include "knn/unicode.hpp"
 
 #include <functional>
 #include <string>

@@ -1,8 +1,8 @@
 #include "knn/text/spelling.hpp"
 
 #include "core/error.hpp"
-#include "knn/unicode.hpp"
 #include "knn/text/word_rules.hpp"
+#include "knn/unicode.hpp"
 
 #include <memory>
 #include <optional>
