@@ -643,8 +643,8 @@ TEST(labelled_by_sample, finds_documents_by_query_and_values) {
   for (auto const& [text, words] : {std::pair{"1 qid:1 1:2\n0 qid:1 1:3\n", "other:2:1: "},
                                     {"1 qid:3 1:2\n", "other:1:1: "},
                                     {"1 qid:1 1:2\n1 qid:1 1:2\n", "other:2:1: "}}) {
-    std::string const message =
-        message_of([&] { labelled_by_sample(pool, parse_svmlight(ctx, text, "other")); });
+    std::string const message = message_of(
+        [&, &lines = text] { labelled_by_sample(pool, parse_svmlight(ctx, lines, "other")); });
     EXPECT_TRUE(message.starts_with(words)) << message;
     EXPECT_PRED2(says, message, "...not in pool...");
   }

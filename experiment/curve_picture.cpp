@@ -116,14 +116,16 @@ std::pair<std::string, double> legend(curve_results const& all, double width, do
   std::string svg;
   for (std::size_t s = 0; s <= systems; ++s) {
     double const x = left_margin + legend_entry * static_cast<double>(s % a_line);
-    double const y = top + legend_line * static_cast<double>(s / a_line + 1);
+    std::size_t const line = s / a_line + 1;
+    double const y = top + legend_line * static_cast<double>(line);
     if (s < systems)
       svg += path_of(fmt::format("M{:.1f} {:.1f}h24", x, y - 4), look_of(all, s)) +
              text_at(x + 30, y, all.options.systems[s], "start");
     else
       svg += text_at(x, y, "dotted: all labels", "start");
   }
-  return {svg, legend_line * static_cast<double>(systems / a_line + 1) + 10};
+  std::size_t const lines = systems / a_line + 1;
+  return {svg, legend_line * static_cast<double>(lines) + 10};
 }
 
 }  // namespace

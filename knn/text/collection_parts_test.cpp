@@ -352,7 +352,7 @@ TEST_F(IndexParts, OthersAreRefusedByName) {
 }
 
 TEST(QueryShares, FactoredSharesAreHalfOfWhatIsLeft) {
-  auto const sizes = [](std::size_t n, std::size_t parts, std::size_t least) {
+  auto const sizes_of = [](std::size_t n, std::size_t parts, std::size_t least) {
     std::vector<std::size_t> all;
     std::size_t at = 0;
     for (share const& one : factored_shares(n, parts, least)) {
@@ -364,10 +364,10 @@ TEST(QueryShares, FactoredSharesAreHalfOfWhatIsLeft) {
     return all;
   };
   using counts = std::vector<std::size_t>;
-  EXPECT_EQ(sizes(100, 2, 4), (counts{25, 25, 12, 12, 6, 6, 4, 4, 4, 2}));
-  EXPECT_EQ(sizes(100, 3, 40), (counts{40, 40, 20}));
-  EXPECT_EQ(sizes(5, 2, 0), (counts{1, 1, 1, 1, 1}));
-  EXPECT_EQ(sizes(0, 4, 32), counts());
+  EXPECT_EQ(sizes_of(100, 2, 4), (counts{25, 25, 12, 12, 6, 6, 4, 4, 4, 2}));
+  EXPECT_EQ(sizes_of(100, 3, 40), (counts{40, 40, 20}));
+  EXPECT_EQ(sizes_of(5, 2, 0), (counts{1, 1, 1, 1, 1}));
+  EXPECT_EQ(sizes_of(0, 4, 32), counts());
 }
 
 TEST(QueryShares, NeighboursOfSharesAreThoseOfAll) {
