@@ -41,7 +41,7 @@ void check_answers(std::span<answer const> answers, bool distinct) {
   }
 }
 
-/// What is read, and what is written behind it, is there when the file is opened again.
+/// A journal that is opened again has the answers that it read and those that were added.
 void check_journal(std::string const& path) {
   std::vector<answer> kept;
   {

@@ -183,7 +183,7 @@ class Rows(list):
 
 
 class Log(Rows):
-    """Rows that go to a file of JSON lines as they are added, and to standard output where they are shown."""
+    """Writes each added row to a file of JSON lines; a row that is shown goes to standard output too."""
 
     def __init__(self, path, shown=False):
         super().__init__()

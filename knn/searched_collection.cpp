@@ -177,6 +177,26 @@ rows_in_range searched_collection::within(context const& ctx, share queries, dou
   return is_split_ ? merge(*ctx.processes, found, queries.size()) : merge(found, queries.size());
 }
 
+void searched_collection::open_parts(context const& ctx, index_parts const& all, bool is_split,
+                                     std::function<void(index_part const&)> const& open) {
+  items_ = all.items;
+  is_split_ = is_split;
+  for (index_part const& part : parts_here(ctx, all, is_split)) {
+    expect_part(part);
+    open(part);
+    expect_items(part, parts_.back().size);
+  }
+}
+
+void searched_collection::save_index(context const& ctx, std::string const& path,
+                                     std::string_view kind,
+                                     std::function<void(std::string const&)> const& save) const {
+  if (!is_split_) return save(path);
+  process_group const& group = *ctx.processes;
+  save(path_of_part(path, static_cast<std::size_t>(group.rank())));
+  write_index_parts(group, path, kind, parts_.front().size);
+}
+
 rows_in_range searched_collection::within_whole(context const&, share, double) const {
   throw usage_error("radius: this search finds the k nearest alone");
 }

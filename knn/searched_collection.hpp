@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/process_group.hpp"
+#include "knn/index_parts.hpp"
 #include "knn/neighbours.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -71,6 +73,15 @@ class searched_collection {
   virtual rows_in_range within_whole(context const& ctx, share queries, double radius) const;
   virtual std::vector<part_rows_in_range> within_parts(context const& ctx, share queries,
                                                        double radius) const;
+  /// Opens the parts of an index that this process has: all, or its own where the index is split.
+  /// `open` adds a part to `parts_`. Throws `error` for a part that is not there, or is another
+  /// one.
+  void open_parts(context const& ctx, index_parts const& all, bool is_split,
+                  std::function<void(index_part const& part)> const& open);
+  /// Writes the one index of this process by `save(path)`: to `path`, or where the collection is
+  /// split to the file of the part, with the list of parts of that kind at `path`.
+  void save_index(context const& ctx, std::string const& path, std::string_view kind,
+                  std::function<void(std::string const& path)> const& save) const;
   /// The k of a search of a part.
   std::size_t neighbours_in(extent const& part, std::size_t k) const {
     return std::clamp<std::size_t>(part.size, 1, k);

@@ -1,22 +1,11 @@
 #pragma once
 
 #include "core/process_group.hpp"
-#include "knn/neighbours.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-// A collection that is split over processes: each searches its parts for all queries, and what the
-// parts found becomes what one index of all finds, bit for bit. All processes call with the same
-// queries and k.
-//
-// Threads: functions with a group are for the thread that uses it, the others for any.
+// What a search shares out over MPI ranks. All ranks call with the same arguments.
 namespace rulerank::mpi {
 
 /// What is shared out over ranks: the queries, where each rank has all of the collection, or the

@@ -78,7 +78,8 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   expect_index_file(arguments.index);
 }
 
-/// What corrects the queries, or none. Throws `error` for an index file without a dictionary.
+/// The corrector of the queries; none without --correct. Throws `error` for an index file without a
+/// dictionary.
 std::optional<knn::spelling_corrector> corrector_of(session& owner,
                                                     search_text_arguments const& arguments,
                                                     knn::text_index const& index) {

@@ -267,7 +267,7 @@ class dense_search {
         places_of(knn::dense_engines(), engine_),
         dense_search_seconds(numbers / each, each, static_cast<double>(queries_.size())));
   }
-  /// Of an index its size says about how many numbers there are.
+  /// Likewise for index files: their sizes give the approximate number of values.
   void choose_device_for_files(std::vector<std::string> const& paths) {
     double bytes = 0;
     for (std::string const& path : paths) bytes += static_cast<double>(file_state_of(path).size);
@@ -287,8 +287,7 @@ class dense_search {
         paths.push_back(part.path);
       choose_device_for_files(paths);
       auto const timer = owner_.stage("open");
-      return knn::dense_collection::open_parts(owner_.ctx(), arguments_.index, engine_,
-                                               parts.is_split);
+      return knn::dense_collection::open_parts(owner_.ctx(), all, engine_, parts.is_split);
     }
     if (arguments_.collection.empty()) {
       choose_device_for_files({arguments_.index});

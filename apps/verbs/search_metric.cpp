@@ -335,7 +335,7 @@ class metric_search {
     run_.finish(out, queries, objects.size(), "object");
   }
 
-  /// What the threads did, or the parts of a split collection, where that was asked for.
+  /// Adds the work of the threads to the summary, or that of the parts with --split.
   void describe_threads(knn::schedule_work const& work) {
     auto& summary = run_.summary;
     bool const is_split = arguments_.split > 1;

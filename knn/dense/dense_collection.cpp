@@ -1,7 +1,6 @@
 #include "knn/dense/dense_collection.hpp"
 
 #include "knn/collection_parts.hpp"
-#include "knn/index_parts.hpp"
 
 #include <utility>
 
@@ -21,17 +20,12 @@ dense_collection dense_collection::open(context const& ctx, std::string const& p
   return opened;
 }
 
-dense_collection dense_collection::open_parts(context const& ctx, std::string const& path,
+dense_collection dense_collection::open_parts(context const& ctx, index_parts const& all,
                                               dense_engine engine, bool is_split) {
-  index_parts const all = read_index_parts(path, "dense");
   dense_collection opened;
-  opened.items_ = all.items;
-  opened.is_split_ = is_split;
-  for (index_part const& part : parts_here(ctx, all, is_split)) {
-    expect_part(part);
+  opened.searched_collection::open_parts(ctx, all, is_split, [&](index_part const& part) {
     opened.add(part.first, dense_index::open(ctx, part.path, engine));
-    expect_items(part, opened.parts_.back().size);
-  }
+  });
   if (is_split) opened.has_ids_ = sum(*ctx.processes, opened.has_ids_ ? 1 : 0) > 0;
   return opened;
 }
@@ -47,10 +41,7 @@ dense_collection::dense_collection(context const& ctx, datasets::vectors_part pa
 }
 
 void dense_collection::save(context const& ctx, std::string const& path) const {
-  if (!is_split_) return first_index().save(ctx, path);
-  process_group const& group = *ctx.processes;
-  first_index().save(ctx, path_of_part(path, static_cast<std::size_t>(group.rank())));
-  write_index_parts(group, path, "dense", first_index().size());
+  save_index(ctx, path, "dense", [&](std::string const& to) { first_index().save(ctx, to); });
 }
 
 void dense_collection::set_queries(datasets::vectors queries, dense_filter const& filter,

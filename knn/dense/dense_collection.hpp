@@ -20,7 +20,7 @@ class dense_collection final : public searched_collection {
   static dense_collection open(context const& ctx, std::string const& path, dense_engine engine);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
   /// `error`.
-  static dense_collection open_parts(context const& ctx, std::string const& path,
+  static dense_collection open_parts(context const& ctx, index_parts const& all,
                                      dense_engine engine, bool is_split);
   /// An index of rows that were read: of all, or where it is split of this process's part. `ids`:
   /// of these rows, or none.

@@ -2,7 +2,6 @@
 
 #include "core/error.hpp"
 #include "knn/dense/row_files.hpp"
-#include "knn/index_parts.hpp"
 
 #include <numeric>
 #include <utility>
@@ -104,16 +103,12 @@ metric_collection metric_collection::open(context const& ctx, std::string const&
 
 metric_collection metric_collection::open_parts(context const& ctx, std::string const& path,
                                                 bool is_split) {
-  index_parts const all = read_index_parts(path, "metric");
   metric_collection opened;
-  opened.items_ = all.items;
-  opened.is_split_ = is_split;
-  for (index_part const& part : parts_here(ctx, all, is_split)) {
-    expect_part(part);
-    auto one = metric_index::open(ctx, part.path);
-    expect_items(part, one.index.size());
-    opened.add(part.first, {one.vectors, one.words}, std::move(one.index));
-  }
+  opened.searched_collection::open_parts(
+      ctx, read_index_parts(path, "metric"), is_split, [&](index_part const& part) {
+        auto one = metric_index::open(ctx, part.path);
+        opened.add(part.first, {one.vectors, one.words}, std::move(one.index));
+      });
   return opened;
 }
 
@@ -139,10 +134,7 @@ metric_collection metric_collection::of_part(context const& ctx, metric_objects 
 
 void metric_collection::save(context const& ctx, std::string const& path) const {
   metric_index const& index = indexes_.front().whole();
-  if (!is_split_) return index.save(ctx, path);
-  process_group const& group = *ctx.processes;
-  index.save(ctx, path_of_part(path, static_cast<std::size_t>(group.rank())));
-  write_index_parts(group, path, "metric", index.size());
+  save_index(ctx, path, "metric", [&](std::string const& to) { index.save(ctx, to); });
 }
 
 std::uint64_t metric_collection::build_evaluations() const {

@@ -24,15 +24,10 @@ text_collection::text_collection(text_index whole) {
 
 text_collection text_collection::open_parts(context const& ctx, std::string const& path,
                                             bool is_split) {
-  index_parts const all = read_index_parts(path, "text");
   text_collection opened;
-  opened.items_ = all.items;
-  opened.is_split_ = is_split;
-  for (index_part const& part : parts_here(ctx, all, is_split)) {
-    expect_part(part);
-    opened.add(text_index::open_part(ctx, part.path));
-    expect_items(part, opened.parts_.back().size);
-  }
+  opened.searched_collection::open_parts(
+      ctx, read_index_parts(path, "text"), is_split,
+      [&](index_part const& part) { opened.add(text_index::open_part(ctx, part.path)); });
   if (is_split) opened.postings_ = sum(*ctx.processes, opened.postings_);
   return opened;
 }

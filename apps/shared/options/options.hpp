@@ -20,11 +20,11 @@
 #include <vector>
 
 // Verbs, and the options that a verb treats by what their values are: numbers, words, engines,
-// files and folders. What a value may be is checked when the line is parsed, and is what
-// completions offer.
+// files and folders. The parser checks each value against the values that the option takes, and
+// completions offer these values.
 namespace rulerank::apps {
 
-/// What a completion offers for an option's value.
+/// The values that a completion offers for an option.
 struct value_words {
   bool files = false;              ///< names of files and folders
   std::vector<std::string> words;  ///< or these; empty: nothing
@@ -97,7 +97,7 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
 /// one that was meant.
 void expect_known_words(CLI::App const& program);
 
-/// What a parsed line has wrong, in words of the program.
+/// The fault of a parsed line as a message of the program.
 std::string words_of(CLI::ParseError const& wrong);
 
 /// An option: `--name`, or `--name VALUE` with what its value is called in the help, which else is
@@ -166,7 +166,7 @@ CLI::Option* word_option(CLI::App& verb, std::string const& name, Value& value, 
   return expect_words(verb, option, std::move(known));
 }
 
-/// The same of several words, separated by commas.
+/// Likewise for several keywords, separated by commas.
 template <class Value, class Words = std::initializer_list<char const*>>
 CLI::Option* list_option(CLI::App& verb, std::string const& name, Value& value, Words const& words,
                          std::string description) {

@@ -41,10 +41,9 @@ neighbour_files::neighbour_files(std::string const& out, std::string const& run,
   run_.emplace(run);
 }
 
-template <class Found>
 void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
                                 std::span<std::uint32_t const> items,
-                                std::span<double const> values, Found const& found,
+                                std::span<double const> values, knn::value_order order,
                                 id_of_fn const& id_of) const {
   if (!neighbours_ && !run_) return;
   std::string const name = id_of_query_(query);
@@ -56,21 +55,21 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
                     one_cell(id, "--out", "a document's id"), values[i]);
     if (run_)
       to.run += datasets::run_line(name, one_word(id, "a document's id"), i + 1,
-                                   run_score(found.order, values[i]), tag_);
+                                   run_score(order, values[i]), tag_);
   }
 }
 
 void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
                                 knn::neighbours const& found, id_of_fn const& id_of) const {
   for (std::size_t q = 0; q < found.queries; ++q)
-    add_query(to, first + q, found.ids_of(q).first(found.count_of(q)), found.values_of(q), found,
-              id_of);
+    add_query(to, first + q, found.ids_of(q).first(found.count_of(q)), found.values_of(q),
+              found.order, id_of);
 }
 
 void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
                                 knn::rows_in_range const& found, id_of_fn const& id_of) const {
   for (std::size_t q = 0; q + 1 < found.begin.size(); ++q)
-    add_query(to, first + q, found.rows_of(q), found.values_of(q), found, id_of);
+    add_query(to, first + q, found.rows_of(q), found.values_of(q), found.order, id_of);
 }
 
 void neighbour_files::write(knn::result_lines const& lines) {

@@ -27,7 +27,7 @@ class class_votes {
   void learn(std::vector<std::string> const& labels);
   /// The neighbours of a query with its id and its label, which is empty where it has none.
   void add(std::string const& id, std::string const& label, std::uint32_t given);
-  /// What the neighbours of each query vote for.
+  /// The class that the neighbours of each query vote for.
   std::vector<std::uint32_t> given(knn::neighbours const& found) const {
     return knn::classify(found, of_item_, how_);
   }
@@ -75,9 +75,9 @@ class neighbour_files : public knn::search_output {
   virtual void commit();
 
  private:
-  template <class Found>
   void add_query(knn::result_lines& to, std::size_t query, std::span<std::uint32_t const> items,
-                 std::span<double const> values, Found const& found, id_of_fn const& id_of) const;
+                 std::span<double const> values, knn::value_order order,
+                 id_of_fn const& id_of) const;
 
   std::optional<output_file> neighbours_;
   std::optional<output_file> run_;
