@@ -2,6 +2,7 @@
 #include "core/stopwatch.hpp"
 #include "l2r/linear.hpp"
 #include "l2r/member_kind.hpp"
+#include "l2r/options_json.hpp"
 
 #include <limits>
 #include <set>

@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "l2r/member_kind.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/score_table.hpp"
 
 #include <algorithm>

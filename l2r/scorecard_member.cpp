@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "l2r/member_kind.hpp"
+#include "l2r/options_json.hpp"
 #include "l2r/scorecard.hpp"
 
 #include <limits>

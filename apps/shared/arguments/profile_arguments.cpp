@@ -1,6 +1,7 @@
 #include "apps/shared/arguments/profile_arguments.hpp"
 
 #include "apps/shared/options/options.hpp"
+#include "core/named_values.hpp"
 
 namespace rulerank::apps {
 
