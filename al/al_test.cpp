@@ -1,6 +1,8 @@
 #include "al/engine.hpp"
 #include "al/measured_sampling.hpp"
 #include "al/partition.hpp"
+#include "al/published/counters.hpp"
+#include "al/published/engines.hpp"
 #include "al/sampler_reference.hpp"
 #include "al/support_table.hpp"
 #include "al/testing.hpp"
@@ -30,6 +32,8 @@
 
 namespace rulerank::al::al_test {
 namespace {
+
+[[maybe_unused]] bool const published_engines_are_listed = (add_published_engines(), true);
 
 using rulerank::testing_tools::message_of;
 using rulerank::testing_tools::says;

@@ -3,6 +3,7 @@
 #include "al/partition.hpp"
 #include "al/partition_loops.hpp"
 #include "al/sampling_setup.hpp"
+#include "core/engine_registry.hpp"
 
 #include <functional>
 #include <memory>
@@ -33,6 +34,11 @@ struct sampling_engine {
   /// Not null: the loops run on the context's GPUs, without counters.
   std::unique_ptr<partition_loops> (*make_loops_on_gpus)(sampling_setup const& setup) = nullptr;
 };
+
+/// `on_gpus`: whether there are GPUs to run on.
+using engine_maker = sampling_engine (*)(bool on_gpus);
+/// All engines of the module.
+engine_registry<engine, engine_maker>& registered_engines();  // engine.cpp
 
 /// Loops with a counter for each partition. What is referred to outlives them.
 std::unique_ptr<partition_loops> make_counted_loops(sampling_setup const& setup,

@@ -64,13 +64,13 @@ struct shared_setup {
 class labelling::state final : public label_source {
  public:
   state(std::shared_ptr<shared_setup const> shared, engine_info const& which)
-      : shared_(std::move(shared)), engine_(&which) {
+      : shared_(std::move(shared)), engine_(which) {
     restart();
   }
   /// Where these answers lead from the start of another, with the default engine.
   state(state const& other, std::vector<al::answer> answers)
       : shared_(other.shared_),
-        engine_(&cpu_engine(engine::automatic)),
+        engine_(cpu_engine(engine::automatic)),
         answers_(std::move(answers)) {
     for (al::answer const& a : answers_) answer_of_[a.document] = a.label;
     restart();
@@ -135,7 +135,7 @@ class labelling::state final : public label_source {
 
   datasets::binned_dataset const& data() const { return shared_->setup.data; }
   sampling_setup const& setup() const { return shared_->setup; }
-  engine ran() const { return engine_->which; }
+  engine ran() const { return engine_.which; }
   al::selection const& selection() const { return *selection_; }
   std::vector<question> const& wanted() const { return selection_->wanted(); }
   std::vector<al::answer> const& answers() const { return answers_; }
@@ -144,12 +144,13 @@ class labelling::state final : public label_source {
  private:
   /// From the start to where the answers lead.
   void restart() {
-    selection_ = make_selection(shared_->setup, engine_->make(false), shared_->parts);
+    selection_ = make_selection(shared_->setup, registered_engines().maker_of(engine_.which)(false),
+                                shared_->parts);
     selection_->advance(*this);
   }
 
   std::shared_ptr<shared_setup const> shared_;
-  engine_info const* engine_;
+  engine_info engine_;
   std::unique_ptr<al::selection> selection_;
   std::vector<al::answer> answers_;
   std::unordered_map<std::size_t, std::optional<std::int32_t>> answer_of_;

@@ -61,7 +61,8 @@ sample reduce_to_iterations(context const& ctx, datasets::binned_dataset const& 
   sampling_setup setup(ctx, data, options);
   setup.fixed_iterations = iterations;
   setup.labels_known = !label_of;
-  sampling_engine const how = which.make(!whole_queries && !ctx.devices.empty());
+  sampling_engine const how =
+      registered_engines().maker_of(which.which)(!whole_queries && !ctx.devices.empty());
   if (setup.labels_known && !whole_queries && has_processes(ctx)) share_out(setup, how);
   shared_partitions parts;
   if (whole_queries) parts = std::make_shared<std::vector<partition> const>(make_partitions(setup));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 #include "rules/thresholds.hpp"
@@ -26,10 +26,7 @@ enum class engine {
   delta,   ///< ours: only what the chosen document changed
 };
 
-struct sampling_engine;  // of the module alone
-/// `on_gpus`: whether there are GPUs to run on.
-using engine_factory = sampling_engine (*)(bool on_gpus);
-using engine_info = registered_engine<engine, engine_factory>;
+using engine_info = rulerank::engine_info<engine>;
 
 /// The engines of this build, with what each runs on. This and the two functions below may be
 /// called from several threads at once.

@@ -1,6 +1,7 @@
 // The program `rulerank`: finds the verb and turns what it throws into an exit code.
 // 0 done; 1 an output cannot be written, or no memory or thread is left; 2 wrong usage; 3 bad input
 // data; 4 device trouble; 5 labels are wanted; 130 interrupted.
+#include "al/published/engines.hpp"
 #include "apps/shared/options/help.hpp"
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/console.hpp"
@@ -11,6 +12,9 @@
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/version.hpp"
+#include "knn/dense/published/engines.hpp"
+#include "knn/sparse/published/engines.hpp"
+#include "l2r/published/engines.hpp"
 #include "mpi/communicator.hpp"
 
 #include <algorithm>
@@ -199,7 +203,15 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
   }
 }
 
+void add_published_engines() {
+  al::add_published_engines();
+  l2r::add_published_engines();
+  knn::add_published_dense_engines();
+  knn::add_published_sparse_engines();
+}
+
 int run(int argc, char** argv) {
+  add_published_engines();
   occupy_standard_descriptors();
   // A file that may not grow further is an error where it is written, as a full disk is.
   ::signal(SIGXFSZ, SIG_IGN);

@@ -18,6 +18,7 @@
 // largest.
 
 #include "al/measured_sampling.hpp"
+#include "al/published/engines.hpp"
 #include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"
 #include "core/machine.hpp"
@@ -183,6 +184,7 @@ void print_line(workload const& all, contender const& c, contender const& first)
 }  // namespace
 
 int main(int argc, char** argv) {
+  rulerank::al::add_published_engines();
   char const* standard[] = {argv[0], "td2003", "3", "1", "0", "0", "ssarp", "delta"};
   if (argc == 1) {
     argv = const_cast<char**>(standard);

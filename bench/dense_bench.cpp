@@ -24,6 +24,7 @@
 #include "core/stopwatch.hpp"
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/engine.hpp"
+#include "knn/dense/published/engines.hpp"
 #include "knn/dense/search.hpp"
 
 #include <algorithm>
@@ -267,6 +268,7 @@ void add_benchmarks(settings const& chosen, task const& on) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rulerank::knn::add_published_dense_engines();
   try {
     settings const chosen = read_settings(argc, argv);
     benchmark::Initialize(&argc, argv);

@@ -10,14 +10,16 @@
 // engines are in every row too, on 1, 2 and 4 of them in turn, with gpus-each on each of these
 // numbers. Ends with 1 when engines differ.
 
+#include "al/published/engines.hpp"
 #include "al/sampler.hpp"
 #include "bench/word_list.hpp"
 #include "core/devices.hpp"
 #include "core/random.hpp"
 #include "datasets/feature_order.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/engine_knobs.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/published/engines.hpp"
+#include "l2r/rules/engine_knobs.hpp"
+#include "l2r/rules/ranker.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -159,7 +161,7 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
         ctx.threads = threads;
         ctx.devices = devices;
         options.engine = engine;
-        return l2r::ranker(ctx, train, options, knobs).score(ctx, test).scores;
+        return l2r::ranker_access::with(ctx, train, options, knobs).score(ctx, test).scores;
       };
       auto const ours = run(l2r::engine::project, 2);
       std::string told;
@@ -249,6 +251,8 @@ std::vector<cell> cells_of(int argc, char** argv, std::string const& engines) {
 
 // Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
+  rulerank::al::add_published_engines();
+  rulerank::l2r::add_published_engines();
   char const* const root = std::getenv("RULERANK_TEST_DATA");
   if (root == nullptr) {
     fmt::print(stderr, "grid_bench: needs $RULERANK_TEST_DATA\n");

@@ -29,7 +29,9 @@
 #include "core/version.hpp"
 #include "datasets/sample.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/ranker.hpp"
+#include "l2r/published/engines.hpp"
+#include "l2r/published/lookups.hpp"
+#include "l2r/rules/ranker.hpp"
 #include "rules/combinadic.hpp"
 
 #include <algorithm>
@@ -136,19 +138,10 @@ struct measured {
 /// Adds what another call found and counted.
 void add(l2r::scored& all, l2r::scored const& call) {
   all.scores.insert(all.scores.end(), call.scores.begin(), call.scores.end());
-  all.cache_hits += call.cache_hits;
-  all.cache_misses += call.cache_misses;
-  all.prefix_lookups += call.prefix_lookups;
-  all.cache_slots = call.cache_slots;
+  rulerank::add(all.counts, call.counts);
+  if (call.counts.contains("cache_slots"))
+    all.counts["cache_slots"] = count_of(call.counts, "cache_slots");
   all.timings.prepare_s = call.timings.prepare_s;
-  all.cache_by_size.resize(std::max(all.cache_by_size.size(), call.cache_by_size.size()));
-  for (std::size_t k = 0; k < call.cache_by_size.size(); ++k) {
-    l2r::cache_lookups& sum = all.cache_by_size[k];
-    sum.hits += call.cache_by_size[k].hits;
-    sum.misses += call.cache_by_size[k].misses;
-    sum.prefix_hits += call.cache_by_size[k].prefix_hits;
-    sum.prefix_misses += call.cache_by_size[k].prefix_misses;
-  }
 }
 
 /// Calls of so many documents each, one after the other.
@@ -175,7 +168,7 @@ measured measure_by_calls(context const& ctx, l2r::ranker const& ranker,
     add(m.first, call);
   }
   m.cpu_s = (cpu_seconds() - before) / static_cast<double>(queries.size());
-  if (m.first.cache_misses != 0 && m.calls_s < 3)
+  if (count_of(m.first.counts, "cache_misses") != 0 && m.calls_s < 3)
     for (auto const& query : queries) m.warm_s += ranker.score(ctx, query).timings.score_s;
   std::sort(m.host.begin(), m.host.end());
   std::sort(m.device.begin(), m.device.end());
@@ -192,7 +185,7 @@ measured measure(context const& ctx, l2r::ranker const& ranker,
   m.host = {first_s};
   m.device = {m.first.timings.device_s};
   // A cache makes the next call another thing.
-  if (m.first.cache_misses != 0) {
+  if (count_of(m.first.counts, "cache_misses") != 0) {
     if (first_s < 3) m.warm_s = ranker.score(ctx, test).timings.score_s;
     return m;
   }
@@ -236,10 +229,12 @@ bool is_right(bench const& b, std::string const& asked, std::vector<std::size_t>
         return false;
       }
   l2r::scored const& result = m.first;
-  if (result.prefix_lookups == 0 || result.cache_hits + result.cache_misses == itemsets.largest)
+  std::uint64_t const hits = count_of(result.counts, "cache_hits");
+  std::uint64_t const misses = count_of(result.counts, "cache_misses");
+  if (count_of(result.counts, "prefix_lookups") == 0 || hits + misses == itemsets.largest)
     return true;
-  fmt::print(stderr, "{}: {} hits and {} misses are not {} itemsets\n", asked, result.cache_hits,
-             result.cache_misses, itemsets.largest);
+  fmt::print(stderr, "{}: {} hits and {} misses are not {} itemsets\n", asked, hits, misses,
+             itemsets.largest);
   return false;
 }
 
@@ -264,8 +259,8 @@ double gpu_fill(context const& ctx, l2r::engine e, std::size_t documents) {
 
 std::string by_size(l2r::scored const& result) {
   std::string text;
-  for (std::size_t k = 2; k < result.cache_by_size.size(); ++k) {
-    l2r::cache_lookups const& of = result.cache_by_size[k];
+  for (std::size_t k = 2; result.counts.contains(fmt::format("hits.{}", k)); ++k) {
+    l2r::cache_lookups const of = l2r::lookups_of(result.counts, k);
     text += fmt::format("{}[{}, {}, {}, {}]", text.empty() ? "" : ", ", of.hits, of.misses,
                         of.prefix_hits, of.prefix_misses);
   }
@@ -276,7 +271,9 @@ void print_line(bench const& b, std::string const& asked, std::size_t documents,
                 double fill, measured const& m, itemset_counts const& itemsets) {
   l2r::scored const& result = m.first;
   double const device_s = m.device_s();
-  double const looked_up = static_cast<double>(result.cache_hits + result.cache_misses);
+  std::uint64_t const hits = count_of(result.counts, "cache_hits");
+  std::uint64_t const misses = count_of(result.counts, "cache_misses");
+  double const looked_up = static_cast<double>(hits + misses);
   fmt::print(
       "{{\"input\": \"{}\", \"documents\": {}, \"training\": {}, \"features\": {}, "
       "\"rule_size\": {}, \"threads\": {}, \"engine\": \"{}\", \"seconds\": {:.6f}, "
@@ -296,9 +293,9 @@ void print_line(bench const& b, std::string const& asked, std::size_t documents,
       measured::quantile(m.host, .99), result.timings.prepare_s, device_s,
       device_s == 0 ? 0.0 : itemsets.all / device_s, m.cpu_s, 1e9 * m.cpu_s / itemsets.all,
       b.first_s / m.seconds(), b.first_cpu_s / m.cpu_s,
-      looked_up == 0 ? 0.0 : static_cast<double>(result.cache_hits) / looked_up, result.cache_hits,
-      result.cache_misses, result.prefix_lookups, result.cache_slots, by_size(result), m.warm_s,
-      itemsets.largest, bitmaps::instruction_set(), commit());
+      looked_up == 0 ? 0.0 : static_cast<double>(hits) / looked_up, hits, misses,
+      count_of(result.counts, "prefix_lookups"), count_of(result.counts, "cache_slots"),
+      by_size(result), m.warm_s, itemsets.largest, bitmaps::instruction_set(), commit());
   std::fflush(stdout);
 }
 
@@ -339,6 +336,7 @@ bool time_engine(bench& b, std::string const& name) {
 
 // Long because a run reads from top to bottom: options, data, checks, times.
 int main(int argc, char** argv) {
+  rulerank::l2r::add_published_engines();
   char const* standard[] = {argv[0], "hp2003", "1000", "1091", "4", "1", "lrar", "project"};
   if (argc == 1) {
     argv = const_cast<char**>(standard);

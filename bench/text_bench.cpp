@@ -33,6 +33,8 @@
 #include "core/output_file.hpp"
 #include "core/version.hpp"
 #include "knn/sparse/engine.hpp"
+#include "knn/sparse/published/engines.hpp"
+#include "knn/sparse/published/fish.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/weighting.hpp"
 #include "knn/text/text_index.hpp"
@@ -118,9 +120,9 @@ chosen_engine read_engine(std::string const& text, std::size_t k, int& threads) 
   bool const intra = name == "fish-intra";
   return {{.k = k,
            .engine = knn::sparse_engine_from(intra ? "fish" : name),
-           .group = number('+', 1),
-           .balance = intra ? knn::load_balance::intra : knn::load_balance::inter,
-           .pad = true},
+           .pad = true,
+           .fish = std::make_shared<knn::fish_options>(knn::fish_options{
+               number('+', 1), intra ? knn::load_balance::intra : knn::load_balance::inter})},
           number('%', 0) * 1'000'000};
 }
 
@@ -330,8 +332,9 @@ void contender::print(workload const& all, std::size_t k, contender const& first
       index_s_, ready_s_, seconds_a_query(), calls_, fmt::join(rounds_, ", "), all.queries.size(),
       whole_s(all.queries.size(), seconds_a_query()), first.seconds_a_query() / seconds_a_query(),
       spread(ratios), spread(whole_ratios), per_query(work_.postings_read), all.postings_of_a_query,
-      per_query(work_.rescored), per_query(work_.busiest_block), work_.groups, work_.allocations,
-      all.index_bytes, host_bytes_, device_bytes_, largest_difference_, commit());
+      per_query(work_.rescored), per_query(count_of(work_.counts, "busiest_block")),
+      count_of(work_.counts, "groups"), count_of(work_.counts, "allocations"), all.index_bytes,
+      host_bytes_, device_bytes_, largest_difference_, commit());
   std::fflush(stdout);
 }
 
@@ -383,6 +386,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  rulerank::knn::add_published_sparse_engines();
   try {
     return run(argc, argv);
   } catch (std::exception const& e) {

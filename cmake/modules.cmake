@@ -1,4 +1,4 @@
-# rulerank_module(NAME [GLUE] PUBLIC_HEADERS a.hpp ... SOURCES a.cpp ... [KERNELS k.cpp ...] [CUDA_SOURCES b.cu ...]
+# rulerank_module(NAME [GLUE] [INTERNAL] PUBLIC_HEADERS a.hpp ... SOURCES a.cpp ... [KERNELS k.cpp ...] [CUDA_SOURCES b.cu ...]
 #                 [USES module ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 # One static library a module: target rulerank_NAME, alias rulerank::NAME. USES names the modules
 # it depends on; their link lines are what keeps the dependencies one way. PUBLIC_HEADERS are what
@@ -7,6 +7,7 @@
 # SOURCES are compiled as one (CMAKE_UNITY_BUILD), so names in their anonymous namespaces are unique in the module.
 # KERNELS are compiled one by one: inner loops, whose code then does not depend on other files, and files that Highway
 # includes once for each instruction set. GLUE: a module without inner loops, whose code runs once a command.
+# INTERNAL: it is not installed; its PUBLIC_HEADERS are for the program and Python.
 set(header_only_packages Boost::headers nlohmann_json::nlohmann_json Spectra::Spectra)
 
 # rulerank_glue(TARGET): its C++ sources compile at -Og in a release build, in place of CMake's -O3. The compiler's
@@ -17,7 +18,7 @@ function(rulerank_glue target)
 endfunction()
 
 function(rulerank_module name)
-  cmake_parse_arguments(ARG "GLUE" "" "PUBLIC_HEADERS;SOURCES;KERNELS;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "GLUE;INTERNAL" "" "PUBLIC_HEADERS;SOURCES;KERNELS;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(rulerank_${name} STATIC ${ARG_SOURCES} ${ARG_KERNELS})
   set_source_files_properties(${ARG_KERNELS} ${ARG_CUDA_SOURCES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(ARG_GLUE)
@@ -44,7 +45,21 @@ function(rulerank_module name)
     list(TRANSFORM private_links REPLACE "^${package}$" "$<BUILD_INTERFACE:${package}>")
   endforeach()
   target_link_libraries(rulerank_${name} PUBLIC ${ARG_USES} ${ARG_LINKS} PRIVATE ${private_links})
-  set_property(GLOBAL APPEND PROPERTY RULERANK_MODULES rulerank_${name})
+  set_property(GLOBAL APPEND PROPERTY RULERANK_ALL_MODULES rulerank_${name})
+  if(NOT ARG_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY RULERANK_MODULES rulerank_${name})
+  endif()
+endfunction()
+
+# rulerank_published(MODULE KERNELS k.cpp ... CUDA_SOURCES b.cu ... [PRIVATE_LINKS target ...])
+# The published engines of a module, with its published/engines.cpp: target rulerank_MODULE_published. The module does
+# not need it; the program, Python, tests and benchmarks do.
+function(rulerank_published module)
+  cmake_parse_arguments(ARG "" "" "KERNELS;CUDA_SOURCES;PRIVATE_LINKS" ${ARGN})
+  list(TRANSFORM ARG_KERNELS PREPEND published/)
+  list(TRANSFORM ARG_CUDA_SOURCES PREPEND published/)
+  rulerank_module(${module}_published INTERNAL PUBLIC_HEADERS published/engines.hpp SOURCES published/engines.cpp KERNELS ${ARG_KERNELS} CUDA_SOURCES ${ARG_CUDA_SOURCES}
+                  USES ${module} PRIVATE_LINKS ${ARG_PRIVATE_LINKS})
 endfunction()
 
 # rulerank_test(MODULE SOURCES a_test.cpp ... [LINKS target ...])

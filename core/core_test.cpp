@@ -439,12 +439,10 @@ TEST(make_folders, names_what_cannot_be_made) {
 }
 
 enum class toy { automatic, plain, fast, both, absent };
-using make_toy = int (*)();
-constexpr registered_engine<toy, make_toy> toys[] = {
-    {toy::plain, "plain", "one by one", "", runs_on::cpu, runs_on::cpu, [] { return 1; }},
-    {toy::fast, "fast", "many at a time", "Someone 2017", runs_on::gpus, runs_on::gpus,
-     [] { return 2; }},
-    {toy::both, "both", "either", "", runs_on::cpu_and_gpus, runs_on::nowhere, [] { return 3; }},
+constexpr engine_info<toy> toys[] = {
+    {toy::plain, "plain", "one by one", "", runs_on::cpu, runs_on::cpu},
+    {toy::fast, "fast", "many at a time", "Someone 2017", runs_on::gpus, runs_on::gpus},
+    {toy::both, "both", "either", "", runs_on::cpu_and_gpus, runs_on::nowhere},
 };
 
 context with_devices(std::vector<int> ordinals) {
@@ -508,10 +506,20 @@ TEST(named_values, are_listed_where_a_name_is_not_known) {
 }
 
 TEST(engine_registry, chooses_the_default_where_the_devices_are) {
-  EXPECT_EQ(choose_engine(toys, toy::automatic, with_devices({})).make(), 1);
-  EXPECT_EQ(choose_engine(toys, toy::automatic, with_devices({0})).make(), 2);
+  EXPECT_EQ(choose_engine(toys, toy::automatic, with_devices({})).which, toy::plain);
+  EXPECT_EQ(choose_engine(toys, toy::automatic, with_devices({0})).which, toy::fast);
   std::span const without_gpus(toys, 1);  // a module without engines for GPUs
-  EXPECT_EQ(choose_engine(without_gpus, toy::automatic, with_devices({0})).make(), 1);
+  EXPECT_EQ(choose_engine(without_gpus, toy::automatic, with_devices({0})).which, toy::plain);
+}
+
+TEST(engine_registry, holds_what_is_added_once_and_after_its_own) {
+  engine_registry<toy, int> all{{toys[0], 1}};
+  EXPECT_EQ(all.list().size(), 1U);
+  for (int i = 0; i < 2; ++i) all.add({{toys[2], 3}, {toys[0], 4}});
+  ASSERT_EQ(all.list().size(), 2U);
+  EXPECT_EQ(all.list()[1].which, toy::both);
+  EXPECT_EQ(all.maker_of(toy::plain), 1);
+  EXPECT_EQ(all.maker_of(toy::both), 3);
 }
 
 TEST(engine_registry, never_replaces_an_engine_that_was_asked_for) {

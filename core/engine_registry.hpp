@@ -1,74 +1,52 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/engine_info.hpp"
 #include "core/error.hpp"
 
-#include <cstdint>
-#include <iterator>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-// The engines of a module: interchangeable implementations that give the same result or the same
-// measure of quality. Each module lists its engines in one array of `registered_engine`. What the
-// program, the tests and the benchmarks print of an engine, where it runs and how it is made is
-// read from its entry; adding an engine means one entry and its source file.
-//
-// All functions read the list alone: any thread may call them at any time.
+// How a module holds its engines and chooses among them. What the program, the tests and the
+// benchmarks print of an engine, where it runs and how it is made is read from its entry; adding an
+// engine means one entry and its source file.
 namespace rulerank {
 
-/// Where an engine runs: a set of flags.
-enum class runs_on : std::uint8_t { nowhere = 0, cpu = 1, gpus = 2, cpu_and_gpus = 3 };
+/// The engines of a module: its own, then those that the module's library of published engines
+/// adds. `Maker` is what makes an engine.
+///
+/// Threads: `add` is called before the module's other functions; any thread may call the others.
+template <class Engine, class Maker>
+class engine_registry {
+ public:
+  struct entry {
+    engine_info<Engine> info;
+    Maker make;
+  };
 
-/// Whether two sets have a flag in common.
-constexpr bool includes(runs_on set, runs_on flags) {
-  return (static_cast<unsigned>(set) & static_cast<unsigned>(flags)) != 0;
-}
-
-/// As the program prints it: "cpu", "cuda" or "cpu, cuda"; empty for `nowhere`.
-constexpr std::string_view name_of(runs_on set) {
-  switch (set) {
-    case runs_on::cpu:
-      return "cpu";
-    case runs_on::gpus:
-      return "cuda";
-    case runs_on::cpu_and_gpus:
-      return "cpu, cuda";
-    case runs_on::nowhere:
-      break;
+  engine_registry(std::initializer_list<entry> own) { add(own); }
+  /// Adds the engines that are not listed yet.
+  void add(std::initializer_list<entry> more) {
+    for (entry const& one : more) {
+      if (find_engine(list_, one.info.which) != nullptr) continue;
+      list_.push_back(one.info);
+      makers_.push_back(one.make);
+    }
   }
-  return {};
-}
+  std::span<engine_info<Engine> const> list() const noexcept { return list_; }
+  /// Of an engine that is listed.
+  Maker const& maker_of(Engine which) const {
+    return makers_[static_cast<std::size_t>(find_engine(list_, which) - list_.data())];
+  }
 
-/// One engine. `Engine` is the module's enum; it has the value `automatic` too, which has no entry.
-/// `Factory` is the type of a pointer to the function that makes the engine. An engine that the
-/// build does not have (it needs CUDA) has no entry. On the CPU and on GPUs at most one engine each
-/// is the default.
-template <class Engine, class Factory>
-struct registered_engine {
-  Engine which;
-  std::string_view name;         ///< as --engine takes it
-  std::string_view description;  ///< how it works, in one line
-  std::string_view source;       ///< publication and algorithm; empty: the project's own
-  runs_on where;
-  runs_on default_on;  ///< where `automatic` stands for it
-  Factory make;
+ private:
+  std::vector<engine_info<Engine>> list_;
+  std::vector<Maker> makers_;  // of each
 };
-
-/// The entry of an engine; null for `automatic` and for an engine that this build does not have.
-template <class List, class Engine>
-constexpr auto const* find_engine(List const& list, Engine which) {
-  for (auto const& entry : list)
-    if (entry.which == which) return &entry;
-  return static_cast<decltype(&*std::begin(list))>(nullptr);
-}
-
-/// The entry of the default engine on the CPU or on GPUs (one flag); null where there is none.
-template <class List>
-constexpr auto const* find_default_engine(List const& list, runs_on where) {
-  for (auto const& entry : list)
-    if (includes(entry.default_on, where)) return &entry;
-  return static_cast<decltype(&*std::begin(list))>(nullptr);
-}
 
 /// The name of an engine; "auto" for `automatic`.
 template <class List, class Engine>

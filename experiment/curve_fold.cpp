@@ -7,8 +7,8 @@
 #include "eval/evaluate.hpp"
 #include "experiment/cross_fitting.hpp"
 #include "experiment/fold.hpp"
+#include "experiment/label_choice.hpp"
 #include "experiment/stage_timer.hpp"
-#include "experiment/ways.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "core/sha256.hpp"
-#include "experiment/finished.hpp"
+#include "experiment/earlier_folds.hpp"
 #include "experiment/fold.hpp"
 #include "experiment/fold_result.hpp"
 #include "experiment/stage_timer.hpp"

@@ -6,7 +6,7 @@
 #include "eval/significance.hpp"
 #include "experiment/report.hpp"
 #include "experiment/settings.hpp"
-#include "l2r/options.hpp"
+#include "l2r/rules/options.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -11,12 +11,12 @@
 #include "datasets/split.hpp"
 #include "datasets/svmlight.hpp"
 #include "experiment/baselines.hpp"
-#include "experiment/finished.hpp"
+#include "experiment/earlier_folds.hpp"
 #include "experiment/fold_result.hpp"
 #include "experiment/report.hpp"
 #include "experiment/report_json.hpp"
 #include "experiment/settings.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/scorer.hpp"
 
 #include <algorithm>
 #include <cmath>

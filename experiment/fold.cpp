@@ -14,7 +14,7 @@
 #include "datasets/trec.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/stage_timer.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/scorer.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/tuner.hpp"
 

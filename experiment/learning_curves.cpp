@@ -13,9 +13,9 @@
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"
 #include "experiment/fold.hpp"
+#include "experiment/label_choice.hpp"
 #include "experiment/report_json.hpp"
 #include "experiment/stage_timer.hpp"
-#include "experiment/ways.hpp"
 
 #include <algorithm>
 #include <array>

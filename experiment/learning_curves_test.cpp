@@ -9,8 +9,8 @@
 #include "datasets/text_source.hpp"
 #include "experiment/curve_fold.hpp"
 #include "experiment/curve_report.hpp"
+#include "experiment/label_choice.hpp"
 #include "experiment/report_json.hpp"
-#include "experiment/ways.hpp"
 #include "learners/learner.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
 #include "experiment/report_json.hpp"
-#include "l2r/options_json.hpp"
+#include "l2r/model/options_json.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/settings_json.hpp"
 

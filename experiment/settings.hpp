@@ -4,7 +4,7 @@
 #include "datasets/feature_order.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
-#include "l2r/options.hpp"
+#include "l2r/rules/options.hpp"
 #include "tuning/space.hpp"
 #include "tuning/tuner.hpp"
 

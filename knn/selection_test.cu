@@ -5,7 +5,7 @@
 #include "knn/candidate.hpp"
 #include "knn/packed_arrays.hpp"
 #include "knn/selection.cuh"
-#include "knn/staging.cuh"
+#include "knn/staged_memory.cuh"
 
 #include <algorithm>
 #include <functional>

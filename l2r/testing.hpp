@@ -4,7 +4,7 @@
 #include "core/random.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/ranker_reference.hpp"
+#include "l2r/rules/ranker_reference.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
-#include "l2r/options.hpp"
+#include "l2r/rules/options.hpp"
 
 #include <cstddef>
 #include <cstdint>

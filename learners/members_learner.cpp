@@ -1,6 +1,6 @@
 #include "core/error.hpp"
-#include "l2r/recommended.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/recommended.hpp"
+#include "l2r/model/scorer.hpp"
 #include "learners/systems.hpp"
 
 #include <algorithm>

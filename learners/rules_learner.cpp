@@ -1,4 +1,4 @@
-#include "l2r/ranker.hpp"
+#include "l2r/rules/ranker.hpp"
 #include "learners/learner.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "datasets/discretizer.hpp"
-#include "l2r/model.hpp"
+#include "l2r/model/model.hpp"
 #include "learners/learner.hpp"
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 #include "core/random.hpp"
 #include "core/sha256.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/recommended.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/recommended.hpp"
+#include "l2r/model/scorer.hpp"
 #include "learners/lightgbm.hpp"
 
 #include <algorithm>

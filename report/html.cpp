@@ -2,7 +2,7 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/page.hpp"
-#include "report/parts.hpp"
+#include "report/paper_tables.hpp"
 #include "report/svg.hpp"
 
 #include <cstddef>

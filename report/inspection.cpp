@@ -1,8 +1,8 @@
 #include "core/error.hpp"
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
-#include "l2r/options.hpp"
-#include "l2r/options_json.hpp"
+#include "l2r/model/options_json.hpp"
+#include "l2r/rules/options.hpp"
 #include "report/model_words.hpp"
 #include "report/sections.hpp"
 

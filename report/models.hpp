@@ -1,8 +1,8 @@
 #pragma once
 
 #include "datasets/dataset.hpp"
-#include "l2r/explanation.hpp"
-#include "l2r/inspection.hpp"
+#include "l2r/explain/explanation.hpp"
+#include "l2r/explain/inspection.hpp"
 #include "report/document.hpp"
 
 #include <cstddef>

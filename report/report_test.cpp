@@ -1,7 +1,7 @@
 #include "core/json_text.hpp"
 #include "report/document.hpp"
 #include "report/escape.hpp"
-#include "report/parts.hpp"
+#include "report/paper_tables.hpp"
 #include "report/svg.hpp"
 
 #include <cmath>

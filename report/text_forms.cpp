@@ -1,6 +1,6 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
-#include "report/parts.hpp"
+#include "report/paper_tables.hpp"
 #include "report/svg.hpp"
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "datasets/text_source.hpp"
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
-#include "l2r/options_json.hpp"
+#include "l2r/model/options_json.hpp"
 #include "tuning/settings_json.hpp"
 
 #include <cstdint>

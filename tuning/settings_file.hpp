@@ -3,9 +3,9 @@
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"
 #include "eval/profile.hpp"
-#include "l2r/linear.hpp"
-#include "l2r/options.hpp"
-#include "l2r/scorecard.hpp"
+#include "l2r/linear/linear.hpp"
+#include "l2r/rules/options.hpp"
+#include "l2r/scorecard/scorecard.hpp"
 #include "tuning/tuner.hpp"
 
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/fuzzing.hpp"
-#include "l2r/options.hpp"
+#include "l2r/rules/options.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/settings_json.hpp"
 

@@ -1,7 +1,7 @@
 #include "tuning/space.hpp"
 
 #include "core/error.hpp"
-#include "l2r/options_json.hpp"
+#include "l2r/model/options_json.hpp"
 #include "tuning/settings_json.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "datasets/discretizer.hpp"
-#include "l2r/linear.hpp"
-#include "l2r/model.hpp"
-#include "l2r/options.hpp"
-#include "l2r/scorecard.hpp"
+#include "l2r/linear/linear.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/rules/options.hpp"
+#include "l2r/scorecard/scorecard.hpp"
 
 #include <compare>
 #include <cstdint>

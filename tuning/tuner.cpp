@@ -8,7 +8,7 @@
 #include "core/random.hpp"
 #include "core/stopwatch.hpp"
 #include "eval/evaluate.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/scorer.hpp"
 #include "tuning/settings_json.hpp"
 
 #include <algorithm>

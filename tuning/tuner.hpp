@@ -6,8 +6,8 @@
 #include "eval/profile.hpp"
 #include "eval/significance.hpp"
 #include "eval/table.hpp"
-#include "l2r/model.hpp"
-#include "l2r/options.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/rules/options.hpp"
 #include "tuning/space.hpp"
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
 #include "knn/sparse/search.hpp"
-#include "l2r/options.hpp"
+#include "l2r/rules/options.hpp"
 #include "rules/mining/miner.hpp"
 
 #include <string>

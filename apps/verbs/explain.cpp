@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "l2r/explanation.hpp"
+#include "l2r/explain/explanation.hpp"
 #include "report/models.hpp"
 
 #include <memory>

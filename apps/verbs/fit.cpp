@@ -3,8 +3,8 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
-#include "l2r/model.hpp"
-#include "l2r/recommended.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/model/recommended.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -7,8 +7,8 @@
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
-#include "l2r/inspection.hpp"
-#include "l2r/model.hpp"
+#include "l2r/explain/inspection.hpp"
+#include "l2r/model/model.hpp"
 #include "report/models.hpp"
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 #include "apps/shared/arguments/mine_arguments.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/machine.hpp"

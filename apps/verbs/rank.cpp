@@ -7,7 +7,7 @@
 #include "core/process_group.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/scorer.hpp"
 #include "mpi/split.hpp"
 
 #include <algorithm>
@@ -100,8 +100,8 @@ struct ranking_counts {
   std::uint64_t prefix_lookups = 0;
 
   static ranking_counts of(datasets::dataset const& test, l2r::scored const& result) {
-    return {test.size(), test.queries.size(), result.cache_hits, result.cache_misses,
-            result.prefix_lookups};
+    return {test.size(), test.queries.size(), count_of(result.counts, "cache_hits"),
+            count_of(result.counts, "cache_misses"), count_of(result.counts, "prefix_lookups")};
   }
   void add(ranking_counts const& other) {
     documents += other.documents;

@@ -383,25 +383,21 @@ class dense_search {
     {
       auto const timer = owner_.stage("search");
       run_.search(rows, queries, limits, out);
-      for (std::uint64_t* const count :
-           {&work.recomputed, &work.widened, &work.by_minima, &work.by_sorting})
+      for (std::uint64_t* const count : {&work.recomputed, &work.widened})
         *count = sum(owner_.ranks(), *count);
     }
     auto& summary = run_.summary;
     summary["queries"] = queries;
-    bool by_gs = false;
     if (rows.has_parts()) {
       knn::dense_index const& one = rows.first_index();
-      by_gs = one.engine() == knn::dense_engine::gs;
       summary.update(
           {{"metric", knn::name_of(one.metric())}, {"engine", knn::name_of(one.engine())}});
     }
     summary.update({{"recomputed", work.recomputed}, {"widened", work.widened}});
     if (!arguments_.request.radius) summary["k"] = arguments_.request.k;
-    if (by_gs) {
-      summary["by_minima"] = work.by_minima;
-      summary["by_sorting"] = work.by_sorting;
-    }
+    if (rows.has_parts() && rows.first_index().engine() == knn::dense_engine::gs)
+      for (std::string const name : {"by_minima", "by_sorting"})
+        summary[name] = count_of(work.counts, name);
     run_.finish(out, queries, rows.size(), "row");
   }
 

@@ -15,7 +15,7 @@
 #include "datasets/svmlight.hpp"
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
-#include "l2r/recommended.hpp"
+#include "l2r/model/recommended.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/settings_json.hpp"
 #include "tuning/tuner.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/aligned.hpp"
+#include "core/engine_registry.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/candidate.hpp"
 #include "knn/dense/search.hpp"
@@ -111,21 +112,14 @@ struct dense_index_access {
                              take_nearest_rows const& take, dense_search_work& work);
 };
 
-/// The engines, each in its own file. They keep a reference to `rows`.
+/// Makes an engine for rows, to which the engine keeps a reference.
+using dense_engine_maker = std::unique_ptr<dense_search_engine> (*)(
+    context const& ctx, dense_rows const& rows, dense_index_options const& options);
+/// All engines of the module.
+engine_registry<dense_engine, dense_engine_maker>& registered_dense_engines();
+
 std::unique_ptr<dense_search_engine> make_flat_on_cpu(context const& ctx, dense_rows const& rows,
                                                       dense_index_options const& options);
-std::unique_ptr<dense_search_engine> make_mpi_knn(context const& ctx, dense_rows const& rows,
-                                                  dense_index_options const& options);
-#if RULERANK_HAS_CUDA
-std::unique_ptr<dense_search_engine> make_ppk(context const& ctx, dense_rows const& rows,
-                                              dense_index_options const& options);
-std::unique_ptr<dense_search_engine> make_ppb(context const& ctx, dense_rows const& rows,
-                                              dense_index_options const& options);
-std::unique_ptr<dense_search_engine> make_sbq(context const& ctx, dense_rows const& rows,
-                                              dense_index_options const& options);
-std::unique_ptr<dense_search_engine> make_gs(context const& ctx, dense_rows const& rows,
-                                             dense_index_options const& options);
-#endif
 
 /// What tests of `flat` on GPUs set; 0: as the engine chooses.
 struct flat_gpu_limits {

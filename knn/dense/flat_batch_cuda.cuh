@@ -6,7 +6,7 @@
 #include "knn/dense/flat_part_cuda.cuh"
 #include "knn/dense/flat_search_cuda.cuh"
 #include "knn/packed_arrays.hpp"
-#include "knn/staging.cuh"
+#include "knn/staged_memory.cuh"
 
 #include <cstddef>
 #include <cstdint>

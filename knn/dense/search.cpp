@@ -58,31 +58,6 @@ constexpr runs_on of_flat = runs_on::cpu_and_gpus;
 constexpr runs_on of_flat = runs_on::cpu;
 #endif
 
-constexpr dense_engine_entry engines[] = {
-    {dense_engine::flat, "flat",
-     "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
-     of_flat, of_flat, make_flat},
-#if RULERANK_HAS_CUDA
-    {dense_engine::ppk, "ppk", "a launch a query, whose blocks share the rows; single precision",
-     "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppk},
-    {dense_engine::ppb, "ppb", "a block a query, in one launch; single precision",
-     "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere, make_ppb},
-    {dense_engine::sbq, "sbq",
-     "SBQ-KNN: blocks have queries to themselves or share the rows, then K-selection; single "
-     "precision",
-     "Cordeiro 2023, Algorithms 1 to 3", runs_on::gpus, runs_on::nowhere, make_sbq},
-    {dense_engine::gs, "gs",
-     "GS_KNN: distances by cuBLAS, k minima or a bitonic sort by a trial; single precision",
-     "Liu, Zheng and Liu 2019, Algorithm 2", runs_on::gpus, runs_on::nowhere, make_gs},
-#endif
-#if RULERANK_HAS_MPI
-    {dense_engine::mpi_knn, "mpi-knn",
-     "a thread a process; a query has its k nearest so far and the farthest of them; single "
-     "precision",
-     "Cordeiro 2023, section 3.2", runs_on::cpu, runs_on::nowhere, make_mpi_knn},
-#endif
-};
-
 /// Queries that an engine is given at once.
 constexpr std::size_t slice_bytes = std::size_t{64} << 20;
 
@@ -138,14 +113,23 @@ void dense_search_engine::search_nearest(context const& ctx, dense_request const
   });
 }
 
-std::span<dense_engine_entry const> dense_engines() {
+engine_registry<dense_engine, dense_engine_maker>& registered_dense_engines() {
+  static engine_registry<dense_engine, dense_engine_maker> engines{
+      {{dense_engine::flat, "flat",
+        "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
+        of_flat, of_flat},
+       make_flat}};
   return engines;
 }
+
+std::span<dense_engine_info const> dense_engines() {
+  return registered_dense_engines().list();
+}
 std::string_view name_of(dense_engine e) {
-  return name_of_engine(engines, e);
+  return name_of_engine(dense_engines(), e);
 }
 dense_engine dense_engine_from(std::string_view name) {
-  return engine_named<dense_engine>(engines, name);
+  return engine_named<dense_engine>(dense_engines(), name);
 }
 
 struct dense_index::implementation {
@@ -222,7 +206,7 @@ struct dense_index::implementation {
 dense_index::dense_index(context const& ctx, datasets::vectors rows,
                          dense_index_options const& options, std::vector<std::int64_t> ids) {
   if (name_in(metrics, options.metric).empty()) dense_similarity_from(knn::name_of(options.metric));
-  auto const& entry = choose_engine(engines, options.engine, ctx);
+  auto const& entry = choose_engine(dense_engines(), options.engine, ctx);
   if (!ids.empty() && ids.size() != rows.size())
     throw usage_error(fmt::format("ids: found {}, expected one for each of {}", ids.size(),
                                   counted(rows.size(), "row")));
@@ -232,7 +216,8 @@ dense_index::dense_index(context const& ctx, datasets::vectors rows,
   check_vectors(ctx, rows);
   implementation_.reset(new implementation{dense_rows(std::move(rows)), options.metric, entry.which,
                                            std::move(ids), nullptr});
-  implementation_->engine = entry.make(ctx, implementation_->rows, options);
+  implementation_->engine =
+      registered_dense_engines().maker_of(entry.which)(ctx, implementation_->rows, options);
   implementation_->rows.first().expect_unchanged();
 }
 dense_index::~dense_index() = default;

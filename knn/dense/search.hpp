@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/neighbours.hpp"
 
@@ -36,14 +36,9 @@ struct dense_index_options {
   dense_engine engine = dense_engine::automatic;
 };
 
-class dense_search_engine;
-class dense_rows;
-/// Makes an engine for rows, to which the engine keeps a reference.
-using dense_engine_factory = std::unique_ptr<dense_search_engine> (*)(
-    context const& ctx, dense_rows const& rows, dense_index_options const& options);
-using dense_engine_entry = registered_engine<dense_engine, dense_engine_factory>;
+using dense_engine_info = engine_info<dense_engine>;
 /// The engines of this build.
-std::span<dense_engine_entry const> dense_engines();
+std::span<dense_engine_info const> dense_engines();
 /// "auto" for `automatic`.
 std::string_view name_of(dense_engine e);
 /// Throws `usage_error` that lists the names.
@@ -63,12 +58,11 @@ struct dense_search_work {
   /// were computed by the definition before the last row was seen; on GPUs more than a block sorts,
   /// or all, were computed, or the rows were searched again.
   std::uint64_t widened = 0;
-  /// gs: batches of queries whose neighbours were selected by searches for the minimum, and by
-  /// bitonic sorts.
-  std::uint64_t by_minima = 0;
-  std::uint64_t by_sorting = 0;
-  double kernel_s = 0;     ///< published engines: seconds of their kernels, of all devices
-  double selection_s = 0;  ///< of these: sbq's K-selection, gs's selection
+  /// gs: batches of queries whose neighbours were selected by searches for the minimum
+  /// (`by_minima`) and by bitonic sorts (`by_sorting`). Published engines: nanoseconds of their
+  /// kernels, of all devices (`kernel_ns`), and of these of sbq's K-selection or gs's selection
+  /// (`selection_ns`).
+  engine_counts counts{};
   /// flat on GPUs: seconds from the first copy to the last of each batch, on the slowest device.
   double device_s = 0;
   /// flat on GPUs: devices that searched for some query of a call; the most of all calls.
@@ -77,10 +71,7 @@ struct dense_search_work {
   dense_search_work& operator+=(dense_search_work const& more) {
     recomputed += more.recomputed;
     widened += more.widened;
-    by_minima += more.by_minima;
-    by_sorting += more.by_sorting;
-    kernel_s += more.kernel_s;
-    selection_s += more.selection_s;
+    add(counts, more.counts);
     device_s += more.device_s;
     devices = std::max(devices, more.devices);
     return *this;

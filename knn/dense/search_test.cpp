@@ -8,6 +8,7 @@
 #include "knn/dense/dense_reference.hpp"
 #include "knn/dense/error_bound.hpp"
 #include "knn/dense/flat_kernels.hpp"
+#include "knn/dense/published/engines.hpp"
 #include "knn/dense/testing.hpp"
 
 #include <algorithm>
@@ -29,6 +30,8 @@
 
 namespace rulerank::knn::dense_search_test {
 namespace {
+
+[[maybe_unused]] bool const published_engines_are_listed = (add_published_dense_engines(), true);
 
 using datasets::element;
 using datasets::vectors;
@@ -55,7 +58,7 @@ void expect_reference(vectors const& rows, vectors const& queries, std::vector<s
   for (similarity const metric : all_metrics) {
     neighbours const expected =
         search_reference(rows, queries, metric, *std::max_element(ks.begin(), ks.end()));
-    for (dense_engine_entry const& engine : dense_engines()) {
+    for (dense_engine_info const& engine : dense_engines()) {
       if (!includes(engine.where, runs_on::cpu) || engine.which == dense_engine::mpi_knn) continue;
       dense_index const index(on_threads(2), rows, {.metric = metric, .engine = engine.which});
       EXPECT_EQ(index.engine(), engine.which);

@@ -1,12 +1,12 @@
 #include "knn/metric/gpu_search.hpp"
 
+#include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/metric/answers.hpp"
 #include "knn/metric/gpu_layout.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -16,33 +16,38 @@ namespace rulerank::knn {
 namespace {
 
 using enum metric_engine;
-constexpr metric_engine_entry on_cpu{
-    index, "index", "the index's own search", "", runs_on::cpu, runs_on::cpu, nullptr};
+
+using metric_gpu_maker = std::unique_ptr<metric_gpu_searcher> (*)(gpu_build const& from);
+engine_registry<metric_engine, metric_gpu_maker> const& registered() {
+  static engine_registry<metric_engine, metric_gpu_maker> const engines {
+    {{index, "index", "the index's own search", "", runs_on::cpu, runs_on::cpu}, nullptr},
 #if RULERANK_HAS_CUDA
-constexpr std::array<metric_engine_entry, 7> engines{{
-    on_cpu,
-    {pairs, "pairs",
-     "compares all objects: words bit-parallel in registers, a thread a pair; vectors by dense "
-     "search (l2) or a matrix of distances",
-     "", runs_on::gpus, runs_on::gpus, make_pairs_on_gpus},
-    {brute, "brute",
-     "compares all objects, a block a query; the k nearest by sorting all distances",
-     "Barrientos 2011, Algorithm 11 and section 4.2.1.1", runs_on::gpus, runs_on::nowhere,
-     make_sort_on_gpus},
-    {lc, "lc", "List of Clusters, a block a query; the k nearest by a radius that grows",
-     "Barrientos 2011, Algorithms 12, 14 and 15", runs_on::gpus, runs_on::nowhere,
-     make_blocks_on_gpus},
-    {lc_shrinking, "lc-shrinking", "the same, the k nearest by a radius that shrinks",
-     "Barrientos 2011, section 4.2.2", runs_on::gpus, runs_on::nowhere, make_blocks_on_gpus},
-    {sss, "sss", "SSS-Index, a block a query, objects distributed over its threads",
-     "Barrientos 2011, Algorithms 13, 14 and 16", runs_on::gpus, runs_on::nowhere,
-     make_blocks_on_gpus},
-    {sss_pivots, "sss-pivots", "the same, pivots distributed over the threads",
-     "Barrientos 2011, section 4.1.3", runs_on::gpus, runs_on::nowhere, make_blocks_on_gpus},
-}};
-#else
-constexpr std::array<metric_engine_entry, 1> engines{{on_cpu}};
+        {{pairs, "pairs",
+          "compares all objects: words bit-parallel in registers, a thread a pair; vectors by "
+          "dense "
+          "search (l2) or a matrix of distances",
+          "", runs_on::gpus, runs_on::gpus},
+         make_pairs_on_gpus},
+        {{brute, "brute",
+          "compares all objects, a block a query; the k nearest by sorting all distances",
+          "Barrientos 2011, Algorithm 11 and section 4.2.1.1", runs_on::gpus, runs_on::nowhere},
+         make_sort_on_gpus},
+        {{lc, "lc", "List of Clusters, a block a query; the k nearest by a radius that grows",
+          "Barrientos 2011, Algorithms 12, 14 and 15", runs_on::gpus, runs_on::nowhere},
+         make_blocks_on_gpus},
+        {{lc_shrinking, "lc-shrinking", "the same, the k nearest by a radius that shrinks",
+          "Barrientos 2011, section 4.2.2", runs_on::gpus, runs_on::nowhere},
+         make_blocks_on_gpus},
+        {{sss, "sss", "SSS-Index, a block a query, objects distributed over its threads",
+          "Barrientos 2011, Algorithms 13, 14 and 16", runs_on::gpus, runs_on::nowhere},
+         make_blocks_on_gpus},
+        {{sss_pivots, "sss-pivots", "the same, pivots distributed over the threads",
+          "Barrientos 2011, section 4.1.3", runs_on::gpus, runs_on::nowhere},
+         make_blocks_on_gpus},
 #endif
+  };
+  return engines;
+}
 
 metric_engine chosen(metric_engine asked, metric_index_type type) {
   if (asked != automatic) return asked;
@@ -59,8 +64,8 @@ std::size_t candidates_of(gpu_candidates const& lists) {
 
 }  // namespace
 
-std::span<metric_engine_entry const> metric_engines() {
-  return engines;
+std::span<metric_engine_info const> metric_engines() {
+  return registered().list();
 }
 std::string_view name_of(metric_engine engine) {
   return name_of_engine(metric_engines(), engine);
@@ -154,7 +159,7 @@ metric_gpu_index::metric_gpu_index(context const& ctx, metric_index const& index
         fmt::format("engine {} runs on GPUs, and there is none to run on", entry->name));
   implementation_ = std::make_unique<implementation>();
   implementation_->layout = lay_out(index, engine);
-  implementation_->engine = entry->make({ctx, implementation_->layout});
+  implementation_->engine = registered().maker_of(engine)({ctx, implementation_->layout});
 }
 metric_gpu_index::~metric_gpu_index() = default;
 metric_gpu_index::metric_gpu_index(metric_gpu_index&&) noexcept = default;

@@ -2,7 +2,7 @@
 // Search among the objects of a metric space on GPUs, exactly: what an index on the CPU finds.
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
@@ -54,12 +54,9 @@ struct metric_gpu_work {
   }
 };
 
-class metric_gpu_searcher;
-struct gpu_build;
-using metric_gpu_factory = std::unique_ptr<metric_gpu_searcher> (*)(gpu_build const& from);
-using metric_engine_entry = registered_engine<metric_engine, metric_gpu_factory>;
-/// The engines of this build; `make` is null for `index`.
-std::span<metric_engine_entry const> metric_engines();
+using metric_engine_info = engine_info<metric_engine>;
+/// The engines of this build.
+std::span<metric_engine_info const> metric_engines();
 /// "auto" for `automatic`.
 std::string_view name_of(metric_engine engine);
 /// Throws `usage_error` that lists the names.

@@ -169,7 +169,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
         std::make_unique<implementation>(implementation{space, options, rule, nullptr});
     implementation& all = *opened.index.implementation_;
     structure_reader reader(numbers, distances, space->size());
-    all.structure = entry->make({ctx, *space, all.options, space->size(), &reader});
+    all.structure = maker_of(options.type)({ctx, *space, all.options, space->size(), &reader});
     reader.expect_end();
     all.holds = reader.holds();
     datasets::expect_unchanged(*text, name);

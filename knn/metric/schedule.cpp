@@ -4,6 +4,7 @@
 // that does its last part. Of k nearest a part carries the bound that its generating thread knew,
 // so that no thread reads what another one changes.
 
+#include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/metric/answers.hpp"
@@ -77,6 +78,10 @@ struct alignas(64) schedule_thread {
   double end = 0;  // when it gave its last answer
   std::vector<double> in_unit;
 };
+
+class schedule_run;
+/// What each thread of a schedule does.
+using metric_schedule_routine = void (*)(schedule_run& run, schedule_thread& self);
 
 /// One search by all threads.
 class schedule_run {
@@ -470,28 +475,32 @@ traffic_work schedule_run::run(metric_schedule_routine routine) {
 namespace {
 
 using enum metric_schedule;
-constexpr std::array<metric_schedule_entry, 6> schedules{{
-    {shared, "shared", "the next query is for the thread that is free", "", runs_on::cpu,
-     runs_on::cpu, [](schedule_run& run, schedule_thread& self) { run.shared(self); }},
-    {local, "local", "each thread does the queries dealt to it whole",
-     "Barrientos 2011, Algorithm 8", runs_on::cpu, runs_on::nowhere,
-     [](schedule_run& run, schedule_thread& self) { run.local(self); }},
-    {metric_schedule::bulk_local, "bulk-local",
-     "as local, in supersteps at whose end all threads meet", "Barrientos 2011, section 3.2.4",
-     runs_on::cpu, runs_on::nowhere,
-     [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
-    {bulk_circular, "bulk-circular",
-     "parts of queries go to all threads in turn, between supersteps",
-     "Barrientos 2011, Algorithm 9", runs_on::cpu, runs_on::nowhere,
-     [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
-    {bulk_critical, "bulk-critical",
-     "parts of queries go to all threads in turn, in a critical region",
-     "Barrientos 2011, Algorithm 10", runs_on::cpu, runs_on::nowhere,
-     [](schedule_run& run, schedule_thread& self) { run.bulk_critical(self); }},
-    {hybrid, "hybrid", "bulk-circular; local while many queries wait",
-     "Barrientos 2011, section 3.3.1", runs_on::cpu, runs_on::nowhere,
-     [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
-}};
+engine_registry<metric_schedule, metric_schedule_routine> const& registered() {
+  static engine_registry<metric_schedule, metric_schedule_routine> const engines{
+      {{shared, "shared", "the next query is for the thread that is free", "", runs_on::cpu,
+        runs_on::cpu},
+       [](schedule_run& run, schedule_thread& self) { run.shared(self); }},
+      {{local, "local", "each thread does the queries dealt to it whole",
+        "Barrientos 2011, Algorithm 8", runs_on::cpu, runs_on::nowhere},
+       [](schedule_run& run, schedule_thread& self) { run.local(self); }},
+      {{metric_schedule::bulk_local, "bulk-local",
+        "as local, in supersteps at whose end all threads meet", "Barrientos 2011, section 3.2.4",
+        runs_on::cpu, runs_on::nowhere},
+       [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
+      {{bulk_circular, "bulk-circular",
+        "parts of queries go to all threads in turn, between supersteps",
+        "Barrientos 2011, Algorithm 9", runs_on::cpu, runs_on::nowhere},
+       [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
+      {{bulk_critical, "bulk-critical",
+        "parts of queries go to all threads in turn, in a critical region",
+        "Barrientos 2011, Algorithm 10", runs_on::cpu, runs_on::nowhere},
+       [](schedule_run& run, schedule_thread& self) { run.bulk_critical(self); }},
+      {{hybrid, "hybrid", "bulk-circular; local while many queries wait",
+        "Barrientos 2011, section 3.3.1", runs_on::cpu, runs_on::nowhere},
+       [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
+  };
+  return engines;
+}
 
 void add(schedule_work& to, schedule_work const& some) {
   to.evaluations.resize(std::max(to.evaluations.size(), some.evaluations.size()));
@@ -504,8 +513,8 @@ void add(schedule_work& to, schedule_work const& some) {
 
 }  // namespace
 
-std::span<metric_schedule_entry const> metric_schedules() {
-  return schedules;
+std::span<metric_schedule_info const> metric_schedules() {
+  return registered().list();
 }
 std::string_view name_of(metric_schedule schedule) {
   return name_of_engine(metric_schedules(), schedule);
@@ -548,7 +557,7 @@ traffic_work run_schedule(context const& ctx, searched_queries const& what,
           name_of(chosen.schedule)));
   }
   schedule_run run(ctx, what, chosen, traffic, take);
-  return run.run(find_engine(metric_schedules(), chosen.schedule)->make);
+  return run.run(registered().maker_of(chosen.schedule));
 }
 
 neighbours search_scheduled(context const& ctx, metric_index const& index,

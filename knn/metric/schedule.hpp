@@ -2,7 +2,7 @@
 // How the queries of a search in a metric space are given to threads: Barrientos 2011, chapter 3.
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
 
@@ -63,13 +63,9 @@ struct schedule_work {
   double efficiency() const;
 };
 
-class schedule_run;
-struct schedule_thread;
-/// What each thread of a schedule does.
-using metric_schedule_routine = void (*)(schedule_run& run, schedule_thread& self);
-using metric_schedule_entry = registered_engine<metric_schedule, metric_schedule_routine>;
+using metric_schedule_info = engine_info<metric_schedule>;
 /// All schedules.
-std::span<metric_schedule_entry const> metric_schedules();
+std::span<metric_schedule_info const> metric_schedules();
 /// "auto" for `automatic`.
 std::string_view name_of(metric_schedule schedule);
 /// Throws `usage_error` that lists the names.

@@ -1,5 +1,6 @@
 #include "knn/metric/search.hpp"
 
+#include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "knn/metric/answers.hpp"
@@ -28,23 +29,32 @@ constexpr std::array<named_metric, 5> metric_names{{{metric_distance::l1, "l1"},
                                                     {metric_distance::edit, "edit"}}};
 
 using enum metric_index_type;
-constexpr std::array<metric_index_entry, 7> types{{
-    {brute, "brute", "compares all objects", "", runs_on::cpu, runs_on::cpu, make_brute},
-    {lc, "lc", "List of Clusters of a fixed size, each with the radius of its cluster",
-     "Chávez and Navarro 2000", runs_on::cpu, runs_on::nowhere, make_lc},
-    {sss, "sss", "a table of distances to pivots that are far apart", "Brisaboa et al. 2006",
-     runs_on::cpu, runs_on::nowhere, make_sss},
-    {sss_tree, "sss-tree", "a tree of clusters around centres that are far apart",
-     "Brisaboa et al. 2008", runs_on::cpu, runs_on::nowhere, make_sss_tree},
-    {egnat, "egnat",
-     "a tree of centres with the ranges of distances from each to the objects of each",
-     "Uribe 2005", runs_on::cpu, runs_on::nowhere, make_egnat},
-    {m_tree, "m-tree", "a balanced tree of balls, split by mM_RAD and generalized hyperplanes",
-     "Ciaccia, Patella and Zezula 1997", runs_on::cpu, runs_on::nowhere, make_m_tree},
-    {mvpt, "mvpt",
-     "a tree of two vantage points a node, with the distances to those above in leaves", "",
-     runs_on::cpu, runs_on::nowhere, make_mvpt},
-}};
+engine_registry<metric_index_type, metric_structure_maker> const& registered() {
+  static engine_registry<metric_index_type, metric_structure_maker> const engines{
+      {{brute, "brute", "compares all objects", "", runs_on::cpu, runs_on::cpu}, make_brute},
+      {{lc, "lc", "List of Clusters of a fixed size, each with the radius of its cluster",
+        "Chávez and Navarro 2000", runs_on::cpu, runs_on::nowhere},
+       make_lc},
+      {{sss, "sss", "a table of distances to pivots that are far apart", "Brisaboa et al. 2006",
+        runs_on::cpu, runs_on::nowhere},
+       make_sss},
+      {{sss_tree, "sss-tree", "a tree of clusters around centres that are far apart",
+        "Brisaboa et al. 2008", runs_on::cpu, runs_on::nowhere},
+       make_sss_tree},
+      {{egnat, "egnat",
+        "a tree of centres with the ranges of distances from each to the objects of each",
+        "Uribe 2005", runs_on::cpu, runs_on::nowhere},
+       make_egnat},
+      {{m_tree, "m-tree", "a balanced tree of balls, split by mM_RAD and generalized hyperplanes",
+        "Ciaccia, Patella and Zezula 1997", runs_on::cpu, runs_on::nowhere},
+       make_m_tree},
+      {{mvpt, "mvpt",
+        "a tree of two vantage points a node, with the distances to those above in leaves", "",
+        runs_on::cpu, runs_on::nowhere},
+       make_mvpt},
+  };
+  return engines;
+}
 
 metric_index_options checked(metric_index_options const& options, metric_space const& space) {
   if (!(options.alpha > 0 && options.alpha <= 1))
@@ -98,8 +108,11 @@ metric_distance metric_distance_from(std::string_view name) {
       fmt::format("found metric '{}', expected one of l1, l2, linf, angular, edit{}", name, why));
 }
 
-std::span<metric_index_entry const> metric_index_types() {
-  return types;
+metric_structure_maker maker_of(metric_index_type type) {
+  return registered().maker_of(type);
+}
+std::span<metric_index_info const> metric_index_types() {
+  return registered().list();
 }
 std::string_view name_of(metric_index_type type) {
   return name_of_engine(metric_index_types(), type);
@@ -151,8 +164,7 @@ metric_index::metric_index(context const& ctx, std::shared_ptr<metric_space cons
   implementation& all = *implementation_;
   all.holds.assign(all.space->size(), false);
   std::fill_n(all.holds.begin(), objects, true);
-  all.structure = find_engine(metric_index_types(), chosen.type)
-                      ->make({ctx, *all.space, all.options, objects, nullptr});
+  all.structure = maker_of(chosen.type)({ctx, *all.space, all.options, objects, nullptr});
 }
 metric_index::~metric_index() = default;
 metric_index::metric_index(metric_index&&) noexcept = default;

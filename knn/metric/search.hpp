@@ -3,7 +3,7 @@
 // nearest, exactly.
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/neighbours.hpp"
 
@@ -225,12 +225,9 @@ struct metric_index_options {
   std::size_t queries = 0;
 };
 
-class metric_structure;
-struct metric_build;
-using metric_index_factory = std::unique_ptr<metric_structure> (*)(metric_build const& from);
-using metric_index_entry = registered_engine<metric_index_type, metric_index_factory>;
+using metric_index_info = engine_info<metric_index_type>;
 /// All types.
-std::span<metric_index_entry const> metric_index_types();
+std::span<metric_index_info const> metric_index_types();
 /// "auto" for `automatic`.
 std::string_view name_of(metric_index_type type);
 /// Throws `usage_error` that lists the names.

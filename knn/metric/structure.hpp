@@ -243,6 +243,9 @@ double estimated_diameter(context const& ctx, metric_space const& space,
                           std::span<std::uint32_t const> objects, std::uint64_t& evaluations);
 
 /// The indexes, each in its own file.
+using metric_structure_maker = std::unique_ptr<metric_structure> (*)(metric_build const& from);
+/// Of a type other than `automatic`.
+metric_structure_maker maker_of(metric_index_type type);  // search.cpp
 std::unique_ptr<metric_structure> make_brute(metric_build const& from);
 std::unique_ptr<metric_structure> make_lc(metric_build const& from);
 std::unique_ptr<metric_structure> make_sss(metric_build const& from);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/engine_registry.hpp"
 #include "knn/candidate.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 namespace rulerank::knn {
@@ -32,22 +34,29 @@ class sparse_search_engine {
                       sparse_search_work& work) const = 0;
 };
 
-/// The engines, each in its own file. They keep a reference to `index`.
-std::unique_ptr<sparse_search_engine> make_mt(context const& ctx, sparse_index const& index,
-                                              sparse_search_options const& options);
+/// Makes an engine for an index, to which the engine keeps a reference.
+using sparse_engine_maker = std::unique_ptr<sparse_search_engine> (*)(
+    context const& ctx, sparse_index const& index, sparse_search_options const& options);
+/// For what makes a searcher in a way of its own.
+struct sparse_searcher_access {
+  using maker = std::function<std::unique_ptr<sparse_search_engine>(
+      context const&, sparse_index const&, sparse_search_options const&)>;
+  /// With an engine that `make` makes and `options.engine` names; empty: that of the registry.
+  static sparse_searcher with(context const& ctx, sparse_index const& index,
+                              sparse_search_options const& options, maker const& make);
+};
+
+/// All engines of the module.
+engine_registry<sparse_engine, sparse_engine_maker>& registered_sparse_engines();
+
 std::unique_ptr<sparse_search_engine> make_tiles_on_cpu(context const& ctx,
                                                         sparse_index const& index,
                                                         sparse_search_options const& options);
-
-/// Engines on the GPUs of the context; in builds with CUDA. `make_fish` makes gt too.
-std::unique_ptr<sparse_search_engine> make_gknn(context const& ctx, sparse_index const& index,
-                                                sparse_search_options const& options);
-/// `device_bytes`: of each GPU for the index, at most; 0: what is free.
+/// On the GPUs of the context; in builds with CUDA. `device_bytes`: of each GPU for the index, at
+/// most; 0: what is free.
 std::unique_ptr<sparse_search_engine> make_tiles_on_gpus(context const& ctx,
                                                          sparse_index const& index,
                                                          sparse_search_options const& options,
                                                          std::size_t device_bytes = 0);
-std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
-                                                sparse_search_options const& options);
 
 }  // namespace rulerank::knn

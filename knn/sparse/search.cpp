@@ -26,8 +26,6 @@ constexpr named_values<similarity, 3> metrics{{{"cosine", similarity::cosine},
                                                {"ip", similarity::inner_product},
                                                {"l2", similarity::normalized_l2}}};
 
-constexpr std::array<std::string_view, 2> balances{"inter", "intra"};
-
 std::unique_ptr<sparse_search_engine> make_tiles(context const& ctx, sparse_index const& index,
                                                  sparse_search_options const& options) {
 #if RULERANK_HAS_CUDA
@@ -40,22 +38,6 @@ constexpr runs_on of_tiles = runs_on::cpu_and_gpus;
 #else
 constexpr runs_on of_tiles = runs_on::cpu;
 #endif
-
-constexpr sparse_engine_entry engines[] = {
-    {sparse_engine::mt, "mt", "posting lists, a query a thread, a full sort",
-     "Freitas 2017, Algorithms 18 and 19", runs_on::cpu, runs_on::nowhere, make_mt},
-    {sparse_engine::tiles, "tiles",
-     "tiles of documents with integer sums, then what may be near exactly", "", of_tiles, of_tiles,
-     make_tiles},
-#if RULERANK_HAS_CUDA
-    {sparse_engine::gknn, "gknn", "every document's row, a full sort; single precision",
-     "Freitas 2017, section 5.4", runs_on::gpus, runs_on::nowhere, make_gknn},
-    {sparse_engine::gt, "gt", "posting lists, a query a launch; single precision",
-     "Freitas 2017, Algorithms 7 to 9", runs_on::gpus, runs_on::nowhere, make_fish},
-    {sparse_engine::fish, "fish", "posting lists, a group of queries a launch; single precision",
-     "Freitas 2017, Algorithms 20 to 23", runs_on::gpus, runs_on::nowhere, make_fish},
-#endif
-};
 
 /// Query rows without the terms that no document has and those that weigh nothing, and their norms.
 /// Of terms that other parts have alone there is the share in the norms. Throws as `check` does.
@@ -162,21 +144,23 @@ similarity sparse_similarity_from(std::string_view name) {
   return value_named<similarity>(metrics, name, "found metric", name_list::plain);
 }
 
-load_balance load_balance_from(std::string_view name) {
-  return value_named<load_balance>(balances, name, "found balance", name_list::plain);
-}
-std::string_view name_of(load_balance balance) {
-  return balances[static_cast<std::size_t>(balance)];
-}
-
-std::span<sparse_engine_entry const> sparse_engines() {
+engine_registry<sparse_engine, sparse_engine_maker>& registered_sparse_engines() {
+  static engine_registry<sparse_engine, sparse_engine_maker> engines{
+      {{sparse_engine::tiles, "tiles",
+        "tiles of documents with integer sums, then what may be near exactly", "", of_tiles,
+        of_tiles},
+       make_tiles}};
   return engines;
 }
+
+std::span<sparse_engine_info const> sparse_engines() {
+  return registered_sparse_engines().list();
+}
 std::string_view name_of(sparse_engine e) {
-  return name_of_engine(engines, e);
+  return name_of_engine(sparse_engines(), e);
 }
 sparse_engine sparse_engine_from(std::string_view name) {
-  return engine_named<sparse_engine>(engines, name);
+  return engine_named<sparse_engine>(sparse_engines(), name);
 }
 
 struct sparse_searcher::implementation {
@@ -208,26 +192,26 @@ struct sparse_searcher::implementation {
   }
 };
 
-sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
-                                 sparse_search_options const& options)
-    : sparse_searcher(
-          ctx, index, options,
-          [](context const& on, sparse_index const& of, sparse_search_options const& chosen) {
-            return find_engine(engines, chosen.engine)->make(on, of, chosen);
-          }) {}
-
-sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
-                                 sparse_search_options const& options, maker const& make)
-    : implementation_(new implementation{index, options, nullptr}) {
+sparse_searcher sparse_searcher_access::with(context const& ctx, sparse_index const& index,
+                                             sparse_search_options const& options,
+                                             maker const& make) {
   if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
-  if (options.group == 0) throw usage_error("group: found 0, expected at least 1");
   if (options.metric == similarity::l2)
     throw usage_error("metric: found l2, expected cosine, inner_product or normalized_l2");
-  sparse_search_options& own = implementation_->options;
+  sparse_search_options own = options;
   own.k = std::min(options.k, std::max<std::size_t>(index.size(), 1));
-  own.engine = choose_engine(engines, options.engine, ctx).which;
-  implementation_->engine = make(ctx, index, own);
+  own.engine = choose_engine(sparse_engines(), options.engine, ctx).which;
+  auto engine = make ? make(ctx, index, own)
+                     : registered_sparse_engines().maker_of(own.engine)(ctx, index, own);
+  return sparse_searcher(std::unique_ptr<sparse_searcher::implementation>(
+      new sparse_searcher::implementation{index, own, std::move(engine)}));
 }
+
+sparse_searcher::sparse_searcher(std::unique_ptr<implementation> made)
+    : implementation_(std::move(made)) {}
+sparse_searcher::sparse_searcher(context const& ctx, sparse_index const& index,
+                                 sparse_search_options const& options)
+    : sparse_searcher(sparse_searcher_access::with(ctx, index, options, {})) {}
 sparse_searcher::~sparse_searcher() = default;
 sparse_searcher::sparse_searcher(sparse_searcher&&) noexcept = default;
 

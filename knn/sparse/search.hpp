@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "knn/neighbours.hpp"
 #include "knn/sparse/sparse_index.hpp"
 
@@ -23,30 +23,20 @@ similarity sparse_similarity_from(std::string_view name);
 /// published.
 enum class sparse_engine { automatic, mt, tiles, gknn, gt, fish };
 
-/// How `fish` shares the postings of a query's terms among threads: evenly among all of them
-/// (Freitas 2017, Algorithm 8), or a term to a block of threads (Algorithm 20).
-enum class load_balance { inter, intra };
-/// Throws `usage_error` that lists the names: inter, intra.
-load_balance load_balance_from(std::string_view name);
-std::string_view name_of(load_balance balance);
+struct fish_options;  // knn/sparse/published/fish.hpp
 
 struct sparse_search_options {
   std::size_t k = 30;  ///< neighbours of a query; all documents where there are fewer
   similarity metric = similarity::cosine;
   sparse_engine engine = sparse_engine::automatic;
-  std::size_t group = 1;                       ///< fish: queries of a launch
-  load_balance balance = load_balance::inter;  ///< fish
   /// Whether documents that share no term with a query, and are only near, stay among its k.
   bool pad = false;
+  std::shared_ptr<fish_options const> fish{};  ///< of that engine; null: its defaults
 };
 
-class sparse_search_engine;
-/// Makes an engine for an index, to which the engine keeps a reference.
-using sparse_engine_factory = std::unique_ptr<sparse_search_engine> (*)(
-    context const& ctx, sparse_index const& index, sparse_search_options const& options);
-using sparse_engine_entry = registered_engine<sparse_engine, sparse_engine_factory>;
+using sparse_engine_info = engine_info<sparse_engine>;
 /// The engines of this build.
-std::span<sparse_engine_entry const> sparse_engines();
+std::span<sparse_engine_info const> sparse_engines();
 /// "auto" for `automatic`.
 std::string_view name_of(sparse_engine e);
 /// Throws `usage_error` that lists the names.
@@ -57,18 +47,15 @@ sparse_engine sparse_engine_from(std::string_view name);
 struct sparse_search_work {
   std::uint64_t rescored = 0;       ///< tiles: documents whose similarity was computed exactly
   std::uint64_t postings_read = 0;  ///< tiles
-  std::uint64_t groups = 0;         ///< fish, gt: launches, each of a group of queries
-  /// fish, gt, gknn: times that memory of a device was taken for queries.
-  std::uint64_t allocations = 0;
-  /// fish, gt: postings that the block of threads with the most of a query added, over the queries.
-  std::uint64_t busiest_block = 0;
+  /// fish, gt: launches, each of a group of queries (`groups`); times that memory of a device was
+  /// taken for queries (`allocations`, of gknn too); postings that the block of threads with the
+  /// most of a query added, over the queries (`busiest_block`).
+  engine_counts counts{};
 
   sparse_search_work& operator+=(sparse_search_work const& more) {
     rescored += more.rescored;
     postings_read += more.postings_read;
-    groups += more.groups;
-    allocations += more.allocations;
-    busiest_block += more.busiest_block;
+    add(counts, more.counts);
     return *this;
   }
 };
@@ -82,15 +69,10 @@ struct sparse_search_work {
 class sparse_searcher {
  public:
   /// Keeps a reference to the index. Engines for GPUs copy it to each of the context's devices.
-  /// Throws `usage_error` for a k or a group of 0, `device_error` where such an engine has no
+  /// Throws `usage_error` for a k of 0, `device_error` where such an engine has no
   /// device, no build, or no memory.
   sparse_searcher(context const& ctx, sparse_index const& index,
                   sparse_search_options const& options);
-  /// With an engine that `make` makes and `options.engine` names; for tests and benchmarks.
-  using maker = std::function<std::unique_ptr<sparse_search_engine>(
-      context const&, sparse_index const&, sparse_search_options const&)>;
-  sparse_searcher(context const& ctx, sparse_index const& index,
-                  sparse_search_options const& options, maker const& make);
   ~sparse_searcher();
   sparse_searcher(sparse_searcher&&) noexcept;
 
@@ -109,7 +91,9 @@ class sparse_searcher {
   sparse_engine engine() const noexcept;
 
  private:
+  friend struct sparse_searcher_access;
   struct implementation;
+  explicit sparse_searcher(std::unique_ptr<implementation> made);
   std::unique_ptr<implementation> implementation_;
 };
 

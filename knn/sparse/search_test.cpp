@@ -4,6 +4,7 @@
 #include "core/message_testing.hpp"
 #include "core/testing.hpp"
 #include "knn/sparse/engine.hpp"
+#include "knn/sparse/published/engines.hpp"
 #include "knn/sparse/search_reference.hpp"
 #include "knn/sparse/testing.hpp"
 #include "knn/sparse/tile_kernels.hpp"
@@ -20,6 +21,8 @@
 
 namespace rulerank::knn::sparse_search_test {
 namespace {
+
+[[maybe_unused]] bool const published_engines_are_listed = (add_published_sparse_engines(), true);
 
 using rulerank::testing_tools::message_of;
 
@@ -41,14 +44,14 @@ std::vector<std::uint64_t> bits(std::vector<double> const& values) {
 }
 
 /// Those that sum in double precision; the published ones for GPUs have tests of their own.
-std::vector<sparse_engine_entry> exact_engines() {
-  std::vector<sparse_engine_entry> exact;
+std::vector<sparse_engine_info> exact_engines() {
+  std::vector<sparse_engine_info> exact;
   for (auto const& engine : sparse_engines())
     if (includes(engine.where, runs_on::cpu)) exact.push_back(engine);
   return exact;
 }
 
-sparse_engine_entry const& tiles_info() {
+sparse_engine_info const& tiles_info() {
   for (auto const& engine : sparse_engines())
     if (engine.which == sparse_engine::tiles) return engine;
   throw std::logic_error("no engine tiles");
@@ -70,7 +73,7 @@ std::string why_not_at(std::size_t gpus) {
 }
 
 /// The engines that give the same bits there.
-std::vector<sparse_engine_entry> engines_at(std::size_t gpus) {
+std::vector<sparse_engine_info> engines_at(std::size_t gpus) {
   return gpus == on_cpu ? exact_engines() : std::vector{tiles_info()};
 }
 /// On the CPU one thread and four.
@@ -349,7 +352,7 @@ TEST_P(exact_search, weights_whose_norms_vanish) {
 }
 
 /// `tiles` on GPUs, with so many bytes of each for the index.
-sparse_searcher::maker tiles_within([[maybe_unused]] std::size_t bytes) {
+sparse_searcher_access::maker tiles_within([[maybe_unused]] std::size_t bytes) {
 #if RULERANK_HAS_CUDA
   return
       [bytes](context const& ctx, sparse_index const& index, sparse_search_options const& options) {
@@ -377,7 +380,7 @@ TEST_P(tiles_in_parts, find_the_same) {
     sparse_search_options const options{.k = 50, .metric = metric};
     neighbours const expected = search_reference(documents, queries, options);
     for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
-      sparse_searcher const searcher(ctx, index, options, tiles_within(bytes));
+      auto const searcher = sparse_searcher_access::with(ctx, index, options, tiles_within(bytes));
       for (int time = 0; time < 2; ++time) {
         neighbours const found = searcher.search(ctx, queries);
         EXPECT_EQ(found.id, expected.id) << bytes << " " << ctx.devices.size();
@@ -385,7 +388,7 @@ TEST_P(tiles_in_parts, find_the_same) {
       }
     }
   }
-  EXPECT_THROW(sparse_searcher(ctx, index, {}, tiles_within(1 << 20)), device_error);
+  EXPECT_THROW(sparse_searcher_access::with(ctx, index, {}, tiles_within(1 << 20)), device_error);
 }
 
 TEST(tiles, kernels_find_what_is_at_least_a_threshold) {
@@ -682,7 +685,7 @@ neighbours expected_of(weighed_collection const& all, std::string const& smart, 
 
 TEST_P(weighted_search, every_engine_finds_what_the_definition_says) {
   auto const& [tf, idf, norm, name] = GetParam();
-  auto const registered = std::ranges::find(sparse_engines(), name, &sparse_engine_entry::name);
+  auto const registered = std::ranges::find(sparse_engines(), name, &sparse_engine_info::name);
   if (registered == sparse_engines().end())
     GTEST_SKIP() << "engine " << name << " is not in this build";
   bool const exact = includes(registered->where, runs_on::cpu);

@@ -4,7 +4,7 @@
 #include "knn/packed_arrays.hpp"
 #include "knn/sparse/sparse_index.hpp"
 #include "knn/sparse/tile_search_cuda.cuh"
-#include "knn/staging.cuh"
+#include "knn/staged_memory.cuh"
 
 #include <algorithm>
 #include <bit>

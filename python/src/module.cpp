@@ -1,5 +1,9 @@
+#include "al/published/engines.hpp"
 #include "core/devices.hpp"
 #include "core/machine.hpp"
+#include "knn/dense/published/engines.hpp"
+#include "knn/sparse/published/engines.hpp"
+#include "l2r/published/engines.hpp"
 #include "python/src/data.hpp"
 #include "python/src/discretizer.hpp"
 #include "python/src/evaluation.hpp"
@@ -20,6 +24,10 @@
 NB_MODULE(_core, m) {
   namespace python = rulerank::python;
   m.doc() = "The library of rulerank; the package's own modules are what is meant to be used.";
+  rulerank::al::add_published_engines();
+  rulerank::l2r::add_published_engines();
+  rulerank::knn::add_published_dense_engines();
+  rulerank::knn::add_published_sparse_engines();
   python::add_run(m);
   python::add_data(m);
   python::add_discretizer(m);

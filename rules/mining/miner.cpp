@@ -1,5 +1,6 @@
 #include "rules/mining/miner.hpp"
 
+#include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/machine.hpp"
 #include "core/named_values.hpp"
@@ -7,7 +8,6 @@
 #include "rules/mining/engines.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,16 +18,25 @@
 namespace rulerank::rules {
 namespace {
 
-constexpr std::array<mining_engine_info, 3> all_engines{{
-    {mining_engine::bruteforce, "bruteforce",
-     "the support of every set of at most 24 items, one thread", "Freitas 2017, Algorithm 1",
-     runs_on::cpu, runs_on::nowhere, mining::bruteforce},
-    {mining_engine::apriori, "apriori", "level by level, candidates in a prefix tree, one thread",
-     "Agrawal and Srikant 1994", runs_on::cpu, runs_on::nowhere, mining::apriori},
-    {mining_engine::vertical, "vertical",
-     "depth first, bitmaps where items are dense and lists where they are rare", "", runs_on::cpu,
-     runs_on::cpu, mining::vertical},
-}};
+using mining_function = itemset_list (*)(context const&, transaction_view const&,
+                                         mining_options const&);
+engine_registry<mining_engine, mining_function> const& registered() {
+  static engine_registry<mining_engine, mining_function> const engines{
+      {{mining_engine::bruteforce, "bruteforce",
+        "the support of every set of at most 24 items, one thread", "Freitas 2017, Algorithm 1",
+        runs_on::cpu, runs_on::nowhere},
+       mining::bruteforce},
+      {{mining_engine::apriori, "apriori",
+        "level by level, candidates in a prefix tree, one thread", "Agrawal and Srikant 1994",
+        runs_on::cpu, runs_on::nowhere},
+       mining::apriori},
+      {{mining_engine::vertical, "vertical",
+        "depth first, bitmaps where items are dense and lists where they are rare", "",
+        runs_on::cpu, runs_on::cpu},
+       mining::vertical},
+  };
+  return engines;
+}
 
 constexpr named_values<itemset_kind, 3> kinds{{{"all", itemset_kind::all},
                                                {"closed", itemset_kind::closed},
@@ -44,13 +53,13 @@ struct itemset_hash {
 }  // namespace
 
 std::span<mining_engine_info const> mining_engines() {
-  return all_engines;
+  return registered().list();
 }
 std::string_view name_of(mining_engine e) {
-  return name_of_engine(all_engines, e);
+  return name_of_engine(mining_engines(), e);
 }
 mining_engine mining_engine_from(std::string_view name) {
-  return engine_named<mining_engine>(all_engines, name);
+  return engine_named<mining_engine>(mining_engines(), name);
 }
 std::string_view name_of(itemset_kind k) {
   return name_in(kinds, k);
@@ -68,7 +77,8 @@ itemset_list mine(context const& ctx, transaction_view const& data, mining_optio
   if (options.max_size < options.min_size)
     throw usage_error("the largest size of an itemset is below the smallest");
   mining::check(data);
-  return choose_engine(all_engines, options.engine, ctx).make(ctx, data, options);
+  mining_engine const engine = choose_engine(mining_engines(), options.engine, ctx).which;
+  return registered().maker_of(engine)(ctx, data, options);
 }
 
 namespace mining {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "datasets/transactions.hpp"
 #include "rules/mining/itemset_list.hpp"
 
@@ -24,11 +24,7 @@ enum class mining_engine {
   vertical,
 };
 
-struct transaction_view;
-struct mining_options;
-using mining_function = itemset_list (*)(context const&, transaction_view const&,
-                                         mining_options const&);
-using mining_engine_info = registered_engine<mining_engine, mining_function>;
+using mining_engine_info = engine_info<mining_engine>;
 std::span<mining_engine_info const> mining_engines();
 std::string_view name_of(mining_engine e);
 /// Throws `usage_error` that lists the names.

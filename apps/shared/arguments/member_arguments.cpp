@@ -2,7 +2,7 @@
 
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
-#include "l2r/model.hpp"
+#include "l2r/model/model.hpp"
 
 #include <algorithm>
 #include <string_view>

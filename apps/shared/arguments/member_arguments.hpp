@@ -1,8 +1,8 @@
 #pragma once
 
 #include "apps/shared/arguments/arguments.hpp"
-#include "l2r/linear.hpp"
-#include "l2r/scorecard.hpp"
+#include "l2r/linear/linear.hpp"
+#include "l2r/scorecard/scorecard.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -5,8 +5,8 @@
 #include "apps/shared/session/console.hpp"
 #include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
-#include "l2r/options_json.hpp"
-#include "l2r/recommended.hpp"
+#include "l2r/model/options_json.hpp"
+#include "l2r/model/recommended.hpp"
 
 #include <algorithm>
 #include <memory>

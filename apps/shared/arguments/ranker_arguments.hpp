@@ -3,9 +3,9 @@
 #include "apps/shared/arguments/arguments.hpp"
 #include "apps/shared/arguments/member_arguments.hpp"
 #include "apps/shared/session/session.hpp"
-#include "l2r/model.hpp"
-#include "l2r/options.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/model/scorer.hpp"
+#include "l2r/rules/options.hpp"
 
 #include <cstdint>
 #include <memory>

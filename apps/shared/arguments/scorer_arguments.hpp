@@ -5,7 +5,7 @@
 #include "apps/shared/arguments/settings_argument.hpp"
 #include "apps/shared/session/session.hpp"
 #include "datasets/dataset.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/scorer.hpp"
 
 #include <cstddef>
 #include <string>

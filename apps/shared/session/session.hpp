@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "core/engine_registry.hpp"
+#include "core/engine_info.hpp"
 #include "core/output_file.hpp"
 #include "core/stopwatch.hpp"
 #include "mpi/communicator.hpp"

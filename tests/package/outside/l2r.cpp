@@ -4,8 +4,8 @@
 #include "core/context.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/svmlight.hpp"
-#include "l2r/model.hpp"
-#include "l2r/scorer.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/model/scorer.hpp"
 
 #include <iostream>
 #include <thread>

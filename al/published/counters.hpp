@@ -1,0 +1,29 @@
+#pragma once
+
+#include "al/partition.hpp"
+
+// Counters of the source work.
+namespace rulerank::al {
+
+/// `max_items` is the largest itemset, rule_size - 1.
+std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t max_items,
+                                           rules::validity const& valid);  // ssarp_cpu.cpp
+
+/// The largest partition of a sampling.
+struct prss_shape {
+  std::size_t documents = 0;
+  std::size_t features = 0;
+  std::size_t items = 0;
+};
+/// What prss has on GPUs, taken once for all partitions of a sampling.
+class prss_memory;
+/// Throws `device_error` when there is no device.
+std::shared_ptr<prss_memory> make_prss_memory(std::span<int const> devices,
+                                              prss_shape const& largest,
+                                              rules::validity const& valid);  // prss_cuda.cu
+/// Throws `device_error` when a device has not the memory, `usage_error` for itemsets of more than
+/// 16 items.
+std::unique_ptr<rule_counter> make_prss(std::shared_ptr<prss_memory> memory, partition const& part,
+                                        std::size_t max_items);  // prss_cuda.cu
+
+}  // namespace rulerank::al

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+
+// What a module says of its engines: interchangeable implementations that give the same result or
+// the same measure of quality.
+//
+// All functions read the list alone: any thread may call them at any time.
+namespace rulerank {
+
+/// Where an engine runs: a set of flags.
+enum class runs_on : std::uint8_t { nowhere = 0, cpu = 1, gpus = 2, cpu_and_gpus = 3 };
+
+/// Whether two sets have a flag in common.
+constexpr bool includes(runs_on set, runs_on flags) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(flags)) != 0;
+}
+
+/// As the program prints it: "cpu", "cuda" or "cpu, cuda"; empty for `nowhere`.
+constexpr std::string_view name_of(runs_on set) {
+  switch (set) {
+    case runs_on::cpu:
+      return "cpu";
+    case runs_on::gpus:
+      return "cuda";
+    case runs_on::cpu_and_gpus:
+      return "cpu, cuda";
+    case runs_on::nowhere:
+      break;
+  }
+  return {};
+}
+
+/// One engine. `Engine` is the module's enum; it has the value `automatic` too, which has no entry.
+/// An engine that the build does not have (it needs CUDA) has no entry. On the CPU and on GPUs at
+/// most one engine each is the default.
+template <class Engine>
+struct engine_info {
+  Engine which;
+  std::string_view name;         ///< as --engine takes it
+  std::string_view description;  ///< how it works, in one line
+  std::string_view source;       ///< publication and algorithm; empty: the project's own
+  runs_on where;
+  runs_on default_on;  ///< where `automatic` stands for it
+};
+
+/// What one engine counts of its work and others do not, by name.
+using engine_counts = std::map<std::string, std::uint64_t, std::less<>>;
+inline void add(engine_counts& to, engine_counts const& more) {
+  for (auto const& [name, count] : more) to[name] += count;
+}
+/// 0 of a name that is not there.
+inline std::uint64_t count_of(engine_counts const& counts, std::string_view name) {
+  auto const found = counts.find(name);
+  return found != counts.end() ? found->second : 0;
+}
+
+/// The entry of an engine; null for `automatic` and for an engine that this build does not have.
+template <class List, class Engine>
+constexpr auto const* find_engine(List const& list, Engine which) {
+  for (auto const& entry : list)
+    if (entry.which == which) return &entry;
+  return static_cast<decltype(&*std::begin(list))>(nullptr);
+}
+
+/// The entry of the default engine on the CPU or on GPUs (one flag); null where there is none.
+template <class List>
+constexpr auto const* find_default_engine(List const& list, runs_on where) {
+  for (auto const& entry : list)
+    if (includes(entry.default_on, where)) return &entry;
+  return static_cast<decltype(&*std::begin(list))>(nullptr);
+}
+
+}  // namespace rulerank

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace rulerank::knn {
+
+/// Adds the published engines, PPK, PPB, SBQ, GS and MPI-KNN, to `dense_engines()`. Called before
+/// the module's other functions; further calls add nothing.
+void add_published_dense_engines();
+
+}  // namespace rulerank::knn

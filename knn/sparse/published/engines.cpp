@@ -1,0 +1,52 @@
+#include "knn/sparse/published/engines.hpp"
+
+#include "core/named_values.hpp"
+#include "knn/sparse/engine.hpp"
+#include "knn/sparse/published/fish.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace rulerank::knn {
+
+std::unique_ptr<sparse_search_engine> make_mt(context const& ctx, sparse_index const& index,
+                                              sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_gknn(context const& ctx, sparse_index const& index,
+                                                sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
+                                                sparse_search_options const& options);
+
+namespace {
+
+constexpr std::array<std::string_view, 2> balances{"inter", "intra"};
+
+}  // namespace
+
+load_balance load_balance_from(std::string_view name) {
+  return value_named<load_balance>(balances, name, "found balance", name_list::plain);
+}
+std::string_view name_of(load_balance balance) {
+  return balances[static_cast<std::size_t>(balance)];
+}
+
+void add_published_sparse_engines() {
+  registered_sparse_engines().add({
+    {{sparse_engine::mt, "mt", "posting lists, a query a thread, a full sort",
+      "Freitas 2017, Algorithms 18 and 19", runs_on::cpu, runs_on::nowhere},
+     make_mt},
+#if RULERANK_HAS_CUDA
+        {{sparse_engine::gknn, "gknn", "every document's row, a full sort; single precision",
+          "Freitas 2017, section 5.4", runs_on::gpus, runs_on::nowhere},
+         make_gknn},
+        {{sparse_engine::gt, "gt", "posting lists, a query a launch; single precision",
+          "Freitas 2017, Algorithms 7 to 9", runs_on::gpus, runs_on::nowhere},
+         make_fish},
+        {{sparse_engine::fish, "fish",
+          "posting lists, a group of queries a launch; single precision",
+          "Freitas 2017, Algorithms 20 to 23", runs_on::gpus, runs_on::nowhere},
+         make_fish},
+#endif
+  });
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace rulerank::knn {
+
+/// Adds the published engines, MT, GKNN, GT-kNN and FiSH-kNN, to `sparse_engines()`. Called before
+/// the module's other functions; further calls add nothing.
+void add_published_sparse_engines();
+
+}  // namespace rulerank::knn

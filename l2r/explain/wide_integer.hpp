@@ -1,0 +1,15 @@
+#pragma once
+
+#include "l2r/explain/explanation.hpp"
+
+#include <boost/multiprecision/cpp_int.hpp>
+
+namespace rulerank::l2r {
+
+/// What exact_integer is computed with, inside this module alone.
+using wide_integer = boost::multiprecision::int512_t;
+
+wide_integer wide(exact_integer const& of);
+exact_integer exact(wide_integer const& of);
+
+}  // namespace rulerank::l2r

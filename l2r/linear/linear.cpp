@@ -1,0 +1,372 @@
+#include "l2r/linear/linear.hpp"
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "datasets/text_source.hpp"
+#include "datasets/values_of.hpp"
+#include "l2r/linear/cholesky.hpp"
+#include "l2r/model/json_fields.hpp"
+#include "l2r/model/options_json.hpp"
+#include "l2r/model/query_folds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace rulerank::l2r {
+
+namespace {
+
+constexpr std::array<double, 7> strengths{3, 10, 30, 100, 300, 1000, 3000};
+constexpr double strength_of_one_query = 10;
+constexpr std::size_t documents_a_block = 1024;
+constexpr std::size_t rows_a_piece = 8;
+constexpr std::string_view cross_fitted_strength = "cross-fit";
+
+/// What a document has of a feature that it does not list.
+double unlisted_value(linear_options const& options) {
+  return datasets::unlisted_value(options.missing, options.unlisted);
+}
+
+/// A file whose names are all others is one of other features, or of features renamed.
+void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_names const& names) {
+  if (data.names.empty() || names.empty()) return;
+  std::set<std::string_view> known;
+  for (auto const& [feature, name] : names) known.insert(name);
+  for (auto const& [feature, name] : data.names)
+    if (known.contains(name)) return;
+  throw error({data.name, 0, 0},
+              fmt::format("found features such as {}, expected some of those that the weights are "
+                          "of, such as {}",
+                          rulerank::quoted(data.names.begin()->second),
+                          rulerank::quoted(names.begin()->second)));
+}
+
+/// The documents with z-scores, and with the numbers that features have in `names`.
+datasets::dataset z_scores(context const& ctx, datasets::dataset const& documents,
+                           datasets::feature_names const& names, linear_options const& options) {
+  auto const normalized = [&](datasets::dataset const& of) {
+    return datasets::normalize(ctx, of, datasets::normalization::query_zscore, options.missing,
+                               options.unlisted);
+  };
+  if (documents.names == names || documents.entries.empty()) return normalized(documents);
+  expect_a_name_in_common(documents, names);
+  return normalized(datasets::renumbered(documents, names));
+}
+
+/// The sums of one fold's documents: of products of unknowns, and of these with labels.
+struct moments {
+  explicit moments(std::size_t unknowns) : products(unknowns), with_label(unknowns) {}
+  symmetric_matrix products;
+  std::vector<double> with_label;
+  double labels = 0;  // squares
+
+  void add(moments const& other) {
+    for (std::size_t r = 0; r < with_label.size(); ++r) {
+      for (std::size_t c = 0; c <= r; ++c) products.row(r)[c] += other.products.row(r)[c];
+      with_label[r] += other.with_label[r];
+    }
+    labels += other.labels;
+  }
+  /// The sum of squares that weights leave of these labels.
+  double left_by(std::vector<double> const& w) const {
+    double sum = labels;
+    for (std::size_t r = 0; r < w.size(); ++r) {
+      double row = products.row(r)[r] * w[r] - 2 * with_label[r];
+      for (std::size_t c = 0; c < r; ++c) row += 2 * products.row(r)[c] * w[c];
+      sum += w[r] * row;
+    }
+    return sum;
+  }
+};
+
+/// The labelled documents as numbers: z-scores, then 1 for each missing value less its share in the
+/// query, of all documents; labels less their mean.
+class design {
+ public:
+  design(context const& ctx, datasets::dataset const& train, linear_options const& options)
+      : data_(z_scores(ctx, train, train.names, options)),
+        labelled_(datasets::labelled_documents(train, "learn from")),
+        lists_(datasets::subset_queries(train, labelled_)),
+        features_(datasets::listed_features(train)),
+        unlisted_(unlisted_value(options)) {
+    std::vector<bool> misses(features_.size());
+    if (options.missing == datasets::missing_values::item)
+      for (std::size_t const d : labelled_)
+        datasets::for_each_value(data_.document(d), features_, unlisted_,
+                                 [&](std::size_t k, double z) {
+                                   if (std::isnan(z)) misses[k] = true;
+                                 });
+    column_of_missing_.assign(features_.size(), 0);
+    unknowns_ = features_.size();
+    for (std::size_t k = 0; k < features_.size(); ++k)
+      if (misses[k]) column_of_missing_[k] = unknowns_++;
+    for (std::size_t q = 0; q < lists_.size(); ++q)
+      query_.insert(query_.end(), lists_[q].size(), q);
+    find_means();
+  }
+
+  /// Those that have labelled documents.
+  std::size_t queries() const { return lists_.size(); }
+
+  std::vector<std::uint32_t> const& features() const { return features_; }
+  std::size_t unknowns() const { return unknowns_; }
+  /// The unknown of feature k's missing values; 0: it has none.
+  std::size_t column_of_missing(std::size_t k) const { return column_of_missing_[k]; }
+
+  /// How the labelled documents use a feature.
+  struct use {
+    double size = 0;     // the mean size of the z-scores, of missing values 0
+    double missing = 0;  // the share of documents that miss the value
+  };
+  std::vector<use> uses() const {
+    std::vector<use> of(features_.size());
+    for (std::size_t const d : labelled_)
+      datasets::for_each_value(data_.document(d), features_, unlisted_,
+                               [&](std::size_t k, double z) {
+                                 if (std::isnan(z))
+                                   of[k].missing += 1;
+                                 else
+                                   of[k].size += std::abs(z);
+                               });
+    auto const documents = static_cast<double>(labelled_.size());
+    for (use& one : of) one = {one.size / documents, one.missing / documents};
+    return of;
+  }
+
+  /// Adds each document to the moments of its query's fold.
+  void add_to(context const& ctx, std::vector<moments>& folds,
+              std::vector<std::size_t> const& fold_of_query) const {
+    std::vector<double> block(documents_a_block * unknowns_);
+    for (std::size_t first = 0; first < labelled_.size(); first += documents_a_block) {
+      ctx.report("linear", first, labelled_.size());
+      std::size_t const count = std::min(documents_a_block, labelled_.size() - first);
+      parallel_for(ctx, count, 64, [&](std::size_t begin, std::size_t end, int) {
+        for (std::size_t i = begin; i < end; ++i) fill(first + i, block.data() + i * unknowns_);
+      });
+      for (std::size_t i = 0; i < count; ++i) {
+        double const y = label(first + i);
+        folds[fold_of_query[query_[first + i]]].labels += y * y;
+      }
+      parallel_for(ctx, unknowns_, rows_a_piece, [&](std::size_t begin, std::size_t end, int) {
+        for (std::size_t i = 0; i < count; ++i) {
+          double const* const x = block.data() + i * unknowns_;
+          double const y = label(first + i);
+          moments& to = folds[fold_of_query[query_[first + i]]];
+          for (std::size_t r = begin; r < end; ++r) {
+            if (x[r] == 0) continue;
+            double* const row = to.products.row(r);
+            for (std::size_t c = 0; c <= r; ++c) row[c] += x[r] * x[c];
+            to.with_label[r] += x[r] * y;
+          }
+        }
+      });
+    }
+  }
+
+ private:
+  void find_means() {
+    double sum = 0;
+    for (std::size_t const d : labelled_) sum += data_.labels[d];
+    mean_label_ = sum / static_cast<double>(labelled_.size());
+    std::size_t const indicators = unknowns_ - features_.size();
+    if (indicators == 0) return;
+    shares_.resize(lists_.size() * indicators);
+    auto whole = data_.queries.begin();
+    for (std::size_t q = 0; q < lists_.size(); ++q) {
+      while (whole->end <= labelled_[lists_[q].begin]) ++whole;
+      double* const shares = shares_.data() + q * indicators;
+      for (std::size_t d = whole->begin; d < whole->end; ++d)
+        datasets::for_each_value(data_.document(d), features_, unlisted_,
+                                 [&](std::size_t k, double z) {
+                                   if (std::isnan(z) && column_of_missing_[k] > 0)
+                                     shares[column_of_missing_[k] - features_.size()] += 1;
+                                 });
+      for (std::size_t i = 0; i < indicators; ++i) shares[i] /= static_cast<double>(whole->size());
+    }
+  }
+  double label(std::size_t i) const { return data_.labels[labelled_[i]] - mean_label_; }
+  /// The unknowns of the i-th labelled document.
+  void fill(std::size_t i, double* x) const {
+    std::size_t const indicators = unknowns_ - features_.size();
+    for (std::size_t j = 0; j < indicators; ++j)
+      x[features_.size() + j] = -shares_[query_[i] * indicators + j];
+    datasets::for_each_value(data_.document(labelled_[i]), features_, unlisted_,
+                             [&](std::size_t k, double z) {
+                               bool const missing = std::isnan(z);
+                               x[k] = missing ? 0 : z;
+                               if (missing && column_of_missing_[k] > 0)
+                                 x[column_of_missing_[k]] += 1;
+                             });
+  }
+
+  datasets::dataset data_;                    // all documents
+  std::vector<std::size_t> labelled_;         // those with a label
+  std::vector<datasets::query_group> lists_;  // of these
+  std::vector<std::uint32_t> features_;
+  double unlisted_;
+  std::size_t unknowns_ = 0;
+  std::vector<std::size_t> column_of_missing_;
+  std::vector<std::size_t> query_;  // [labelled documents]
+  double mean_label_ = 0;
+  std::vector<double> shares_;  // [queries x indicators] of all documents that miss the value
+};
+
+std::vector<double> weights_of(context const& ctx, moments const& of, double strength) {
+  symmetric_matrix system = of.products;
+  for (std::size_t r = 0; r < system.size(); ++r) system.row(r)[r] += strength;
+  return solve_positive_definite(ctx, system, of.with_label);
+}
+
+/// The strength whose fits leave the smallest sum of squares on the folds left out.
+double best_strength(context const& ctx, std::vector<moments> const& folds) {
+  std::array<double, strengths.size()> errors{};
+  for (std::size_t k = 0; k < folds.size(); ++k) {
+    moments others(folds[k].with_label.size());
+    for (std::size_t j = 0; j < folds.size(); ++j)
+      if (j != k) others.add(folds[j]);
+    for (std::size_t s = 0; s < strengths.size(); ++s)
+      errors[s] += folds[k].left_by(weights_of(ctx, others, strengths[s]));
+  }
+  std::size_t best = 0;
+  for (std::size_t s = 1; s < strengths.size(); ++s)
+    if (errors[s] <= errors[best]) best = s;
+  return strengths[best];
+}
+
+std::int64_t whole_weight(double weight) {
+  double const scaled = std::nearbyint(std::ldexp(weight, linear_bits));
+  if (!(std::abs(scaled) < 0x1p62))
+    throw usage_error(fmt::format("a weight of {}, expected smaller labels", weight));
+  return static_cast<std::int64_t>(scaled);
+}
+
+/// Part k of a document that has this z-score, or misses the value.
+linear_part part_of(linear_weights const& by, std::size_t k, double z) {
+  feature_weight const& feature = by.features[k];
+  if (!std::isnan(z)) return {z, false, z * value_of_weight(feature.weight)};
+  return {0, true, value_of_weight(feature.missing)};
+}
+
+std::vector<std::uint32_t> numbers_of(linear_weights const& by) {
+  std::vector<std::uint32_t> features;
+  for (feature_weight const& one : by.features) features.push_back(one.feature);
+  return features;
+}
+
+}  // namespace
+
+void check(linear_options const& options) {
+  if (!(options.strength >= 0 && options.strength <= 1e9) ||
+      (options.strength > 0 && options.strength < 1e-9))
+    throw usage_error(
+        fmt::format("strength {}, expected 1e-9 to 1e9, or 0 (cross-fitted)", options.strength));
+  if (options.folds < 2 || options.folds > 1000)
+    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+}
+
+nlohmann::ordered_json to_json(linear_options const& options) {
+  nlohmann::ordered_json json;
+  if (options.strength == 0)
+    json["strength"] = cross_fitted_strength;
+  else
+    json["strength"] = options.strength;
+  json["folds"] = options.folds;
+  json["missing_values"] = datasets::name_of(options.missing);
+  json["unlisted"] = datasets::name_of(options.unlisted);
+  return json;
+}
+
+linear_options linear_options_from(nlohmann::ordered_json const& json, std::string const& name,
+                                   std::string const& prefix) {
+  json_fields const fields(json, name, prefix);
+  linear_options options;
+  if (nlohmann::ordered_json const& strength = fields.member("strength"); strength.is_string()) {
+    if (fields.word("strength") != cross_fitted_strength)
+      fields.fail("strength", "found a word, expected a number or cross-fit");
+    options.strength = 0;
+  } else {
+    options.strength = fields.number("strength");
+    if (options.strength == 0) fields.fail("strength", "found 0, expected more, or cross-fit");
+  }
+  options.folds = fields.integer("folds", 2, 1000);
+  options.missing = fields.known("missing_values", datasets::missing_values_from);
+  options.unlisted = fields.known("unlisted", datasets::unlisted_values_from);
+  try {
+    check(options);
+  } catch (usage_error const& e) {
+    throw error({name, 1, 1}, prefix + e.what());
+  }
+  return options;
+}
+
+double value_of_weight(std::int64_t weight) {
+  return std::ldexp(static_cast<double>(weight), -linear_bits);
+}
+
+linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
+                          linear_options const& options) {
+  check(options);
+  design const rows(ctx, train, options);
+  std::size_t const unknowns = rows.unknowns();
+  if (unknowns == 0)
+    throw error({train.name, 1, 1}, "no document lists a feature, expected one or more");
+  if (unknowns > most_unknowns)
+    throw usage_error(
+        fmt::format("a linear member of {} weights, expected at most {}", unknowns, most_unknowns));
+  std::size_t const queries = rows.queries();
+  std::size_t const folds = options.strength == 0 ? std::min(options.folds, queries) : 1;
+  std::vector<moments> of_folds(folds, moments(unknowns));
+  rows.add_to(ctx, of_folds, deal_queries(ctx.seed, queries, folds));
+  linear_weights result{options, {}, train.names};
+  if (options.strength == 0)
+    result.options.strength = folds > 1 ? best_strength(ctx, of_folds) : strength_of_one_query;
+  for (std::size_t k = 1; k < folds; ++k) of_folds.front().add(of_folds[k]);
+  std::vector<double> const w = weights_of(ctx, of_folds.front(), result.options.strength);
+  auto const uses = rows.uses();
+  for (std::size_t k = 0; k < rows.features().size(); ++k) {
+    feature_weight one{rows.features()[k], whole_weight(w[k]), false, 0};
+    double moved = std::abs(w[k]) * uses[k].size;
+    if (std::size_t const column = rows.column_of_missing(k); column > 0) {
+      one.misses = true;
+      one.missing = whole_weight(w[column]);
+      moved += std::abs(w[column]) * uses[k].missing;
+    }
+    one.moved = whole_weight(moved);
+    result.features.push_back(one);
+  }
+  return result;
+}
+
+std::vector<double> linear_scores(context const& ctx, linear_weights const& by,
+                                  datasets::dataset const& documents) {
+  datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
+  std::vector<std::uint32_t> const features = numbers_of(by);
+  double const unlisted = unlisted_value(by.options);
+  std::vector<double> scores(data.size());
+  parallel_for(ctx, data.size(), 256, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t d = begin; d < end; ++d)
+      datasets::for_each_value(data.document(d), features, unlisted, [&](std::size_t k, double z) {
+        scores[d] += part_of(by, k, z).part;
+      });
+  });
+  return scores;
+}
+
+std::vector<linear_part> linear_parts(context const& ctx, linear_weights const& by,
+                                      datasets::dataset const& documents) {
+  datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
+  std::vector<std::uint32_t> const features = numbers_of(by);
+  double const unlisted = unlisted_value(by.options);
+  std::vector<linear_part> parts;
+  for (std::size_t d = 0; d < data.size(); ++d)
+    datasets::for_each_value(data.document(d), features, unlisted,
+                             [&](std::size_t k, double z) { parts.push_back(part_of(by, k, z)); });
+  return parts;
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,101 @@
+#include "l2r/model/member_kind.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace rulerank::l2r {
+
+namespace {
+
+template <class Pointer, class Same>
+std::size_t index_in(std::vector<Pointer>& all, Pointer const& of, Same same) {
+  auto const found =
+      std::find_if(all.begin(), all.end(), [&](Pointer const& other) { return same(of, other); });
+  auto const index = static_cast<std::size_t>(found - all.begin());
+  if (found == all.end()) all.push_back(of);
+  return index;
+}
+
+}  // namespace
+
+bool same_options(datasets::discretizer_options const& a, datasets::discretizer_options const& b) {
+  return a.method == b.method && a.bins == b.bins && a.missing == b.missing &&
+         a.unlisted == b.unlisted && a.norm == b.norm;
+}
+
+bool same_cuts(cuts_pointer const& a, cuts_pointer const& b) {
+  if (a == b || a == nullptr || b == nullptr) return a == b;
+  return same_options(a->options, b->options) && a->names == b->names &&
+         std::equal(a->features.begin(), a->features.end(), b->features.begin(), b->features.end(),
+                    [](datasets::feature_cuts const& x, datasets::feature_cuts const& y) {
+                      return x.feature == y.feature && x.cuts == y.cuts;
+                    });
+}
+
+bool same_items(items_pointer const& a, items_pointer const& b) {
+  if (a == b || a == nullptr || b == nullptr) return a == b;
+  return a->documents == b->documents && a->features == b->features &&
+         a->item_begin == b->item_begin && a->has_missing_item == b->has_missing_item &&
+         a->labels == b->labels && a->max_label == b->max_label && a->stride == b->stride &&
+         a->codes == b->codes;
+}
+
+std::size_t stored_parts::index_of(cuts_pointer const& of) {
+  return index_in(cuts, of, same_cuts);
+}
+
+std::size_t stored_parts::index_of(items_pointer const& of) {
+  return index_in(training, of, same_items);
+}
+
+scored prepared_member::score(context const&, datasets::binned_dataset const&) const {
+  throw std::logic_error("a member of raw documents was given items");
+}
+
+scored prepared_member::score(context const&, datasets::dataset const&) const {
+  throw std::logic_error("a member of items was given raw documents");
+}
+
+fitted_items const& items_of(context const& ctx, fitting& from,
+                             datasets::discretizer_options const& discretizer,
+                             cuts_pointer const& cuts) {
+  bool const given = cuts != nullptr;
+  for (fitted_items const& one : from.made)
+    if (one.given == given &&
+        (given ? same_cuts(one.cuts, cuts) : same_options(one.options, discretizer)))
+      return one;
+  cuts_pointer const by = given ? cuts
+                                : std::make_shared<datasets::discretizer const>(
+                                      datasets::fit_discretizer(ctx, from.train, discretizer));
+  datasets::binned_dataset all = datasets::apply_discretizer(ctx, from.train, *by);
+  auto items = std::make_shared<datasets::binned_dataset const>(
+      from.labelled.size() == from.train.size() ? std::move(all)
+                                                : datasets::subset(all, from.labelled));
+  if (items->feature_count() == 0)
+    throw error({from.train.name, 1, 1},
+                given ? "no feature has a cut in the discretizer given"
+                      : "no feature has two bins, expected one that is not constant");
+  return from.made.emplace_back(fitted_items{discretizer, given, by, std::move(items)});
+}
+
+std::span<std::string_view const> member_kind_names() {
+  static std::vector<std::string_view> const names = [] {
+    std::vector<std::string_view> all;
+    for (member_kind const& kind : member_kinds()) all.push_back(kind.name);
+    return all;
+  }();
+  return names;
+}
+
+std::span<member_kind const> member_kinds() {
+  static std::array const kinds{rules_kind, scorecard_kind, linear_kind};
+  static_assert(kinds.size() == std::variant_size_v<model_member>);
+  static_assert(kinds.size() == std::variant_size_v<recipe>);
+  return kinds;
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "datasets/dataset.hpp"
+#include "datasets/discretizer.hpp"
+#include "l2r/linear/linear.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/rules/options.hpp"
+#include "l2r/scorecard/scorecard.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+// Which members to fit on the labels at hand (docs/members.md).
+// Threads: functions may be called from any number of threads at once.
+namespace rulerank::l2r {
+
+/// What the labels at hand are.
+struct label_counts {
+  std::size_t documents = 0;  ///< that have a label
+  std::size_t pool = 0;       ///< with and without one
+  std::size_t relevant = 0;   ///< of these, with a label above 0
+  std::size_t queries = 0;
+  std::size_t queries_with_pairs = 0;  ///< of these, with documents of different labels
+  std::size_t documents_compared = 0;  ///< the documents of those
+  std::size_t features = 0;            ///< that a document lists
+
+  /// documents_compared of documents; without documents 0.
+  double share_compared() const;
+  /// Documents without a label are there: values are standardized among all of their query.
+  bool knows_pool() const { return pool > documents; }
+};
+
+/// Of the documents that have a label; features are those of all. Throws `error` naming the
+/// documents where none has one.
+label_counts count_labels(datasets::dataset const& train);
+
+/// The options of a member, in the order of `recipe`.
+using member_options = std::variant<scoring_options, scorecard_options, linear_options>;
+
+/// A row of the table that recommendations come from: for these labels these members. Rows of one
+/// name have the same members, each a reason of its own.
+struct recommended_case {
+  std::string_view name;
+  std::size_t least_documents = 0;
+  std::size_t most_items = 0;  ///< that the row's cuts can make; 0: any number
+  int bins = 10;               ///< of `frequency`
+  std::vector<member_options> members;
+  std::string_view why;               ///< where the pool is known
+  std::string_view why_without_pool;  ///< where all documents have a label
+};
+
+/// The table. The first row whose bounds hold is taken; the last one has none.
+std::span<recommended_case const> recommended_cases();
+
+/// Seconds that one thread takes to solve a system of that many unknowns, roughly: their cube.
+double seconds_to_solve(std::size_t unknowns);
+
+struct recommendation {
+  std::string name;  ///< of the row
+  std::vector<recipe> recipes;
+  std::string members;  ///< these, in words
+  /// Of the system of linear equations that fitting solves, at most: the items of the scorecard of
+  /// the loss point; 0 without one. Solving takes 16 bytes times their square.
+  std::size_t unknowns = 0;
+  std::string reason;  ///< the labels, and why these members are for them
+};
+
+/// `discretizer`: what missing and unlisted values are, and the norm; the row has method and bins.
+/// `cuts`, where not null, are used instead.
+recommendation recommend(label_counts const& labels,
+                         datasets::discretizer_options const& discretizer = {},
+                         std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,177 @@
+#include "l2r/model/recommended.hpp"
+
+#include "core/error.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/model/options_json.hpp"
+#include "l2r/model/scorer.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::l2r::recommended_test {
+namespace {
+
+/// Queries of so many documents, with labels 0 and 1 in turn.
+datasets::dataset lists(std::size_t queries, std::size_t documents) {
+  std::string text;
+  for (std::size_t q = 0; q < queries; ++q)
+    for (std::size_t d = 0; d < documents; ++d)
+      text += fmt::format("{} qid:{} 1:{} 3:{}\n", (q + d) % 2, q, (q * 7 + d) % 11,
+                          d % 5 == 0 ? "NULL" : fmt::format("{}", (q + d * 3) % 7));
+  return datasets::parse_svmlight(context{}, text, "small");
+}
+
+std::vector<std::string_view> kinds_of(recommendation const& of) {
+  std::vector<std::string_view> kinds;
+  for (recipe const& one : of.recipes) kinds.push_back(member_kind_names()[one.index()]);
+  return kinds;
+}
+
+TEST(recommended, counts_of_labels) {
+  auto const data = datasets::parse_svmlight(
+      context{}, "0 qid:1 1:1\n2 qid:1 1:2\n1 qid:1 4:2\n1 qid:2 1:1\n0 qid:3 1:1\n0 qid:3 1:2\n",
+      "small");
+  label_counts const counts = count_labels(data);
+  EXPECT_EQ(counts.documents, 6U);
+  EXPECT_EQ(counts.relevant, 3U);
+  EXPECT_EQ(counts.queries, 3U);
+  EXPECT_EQ(counts.queries_with_pairs, 1U);
+  EXPECT_EQ(counts.documents_compared, 3U);
+  EXPECT_EQ(counts.features, 2U);
+  EXPECT_EQ(counts.share_compared(), .5);
+  EXPECT_EQ(label_counts{}.share_compared(), 0);
+  auto pool = data;
+  for (std::size_t const d : {1U, 4U, 5U}) pool.labels[d] = datasets::unlabelled;
+  label_counts const known = count_labels(pool);
+  EXPECT_EQ(known.documents, 3U);
+  EXPECT_EQ(known.relevant, 2U);
+  EXPECT_EQ(known.queries, 2U);
+  EXPECT_EQ(known.queries_with_pairs, 1U);
+  EXPECT_EQ(known.documents_compared, 2U);
+  EXPECT_EQ(known.features, 2U);
+  pool.labels.assign(pool.size(), datasets::unlabelled);
+  EXPECT_THROW(count_labels(pool), error);
+}
+
+TEST(recommended, the_table_has_an_answer_for_everything) {
+  auto const rows = recommended_cases();
+  ASSERT_GE(rows.size(), 2U);
+  EXPECT_EQ(rows.back().least_documents, 0U);
+  EXPECT_EQ(rows.back().most_items, 0U);
+  // Each row is reached by labels at its bounds, and not by a document less or a feature more.
+  for (recommended_case const& row : rows) {
+    EXPECT_FALSE(row.members.empty()) << row.name;
+    label_counts at;
+    at.documents = std::max<std::size_t>(row.least_documents, 1);
+    at.features =
+        row.most_items == 0 ? 1'000'000 : row.most_items / (static_cast<std::size_t>(row.bins) + 1);
+    auto const has_its_reason = [&](label_counts const& labels) {
+      return recommend(labels).reason.find(row.why_without_pool) != std::string::npos;
+    };
+    EXPECT_EQ(recommend(at).name, row.name);
+    EXPECT_TRUE(has_its_reason(at)) << recommend(at).reason;
+    label_counts less = at;
+    --less.documents;
+    EXPECT_EQ(has_its_reason(less), row.least_documents == 0);
+    label_counts more = at;
+    ++more.features;
+    EXPECT_EQ(has_its_reason(more), row.most_items == 0);
+  }
+}
+
+TEST(recommended, what_is_recommended_is_fitted_and_scores) {
+  context const ctx;
+  for (auto const& [data, name] :
+       {std::pair{lists(1, 1), "few-labels"}, {lists(60, 40), "several-labels"}}) {
+    // One document has no two bins: cuts that are given are used.
+    auto const wide = lists(20, 10);
+    auto const cuts =
+        std::make_shared<datasets::discretizer const>(datasets::fit_discretizer(ctx, wide, {}));
+    recommendation const found = recommend(count_labels(data), {}, cuts);
+    EXPECT_EQ(found.name, name);
+    EXPECT_NE(found.reason.find(fmt::format("{} labelled document", data.size())),
+              std::string::npos)
+        << found.reason;
+    model const m = fit(ctx, data, found.recipes);
+    ASSERT_EQ(m.members.size(), found.recipes.size());
+    for (std::size_t k = 0; k < m.members.size(); ++k)
+      EXPECT_EQ(kind_of(m.members[k]), kinds_of(found)[k]);
+    EXPECT_EQ(std::get<scorecard_member>(m.members[0]).cuts, cuts);
+    EXPECT_EQ(scorer(ctx, m).score(ctx, wide).scores.size(), wide.size());
+    EXPECT_EQ(to_bytes(model_from_bytes(to_bytes(m), "m")), to_bytes(m));
+  }
+}
+
+TEST(recommended, the_reason_is_what_was_measured_with_a_pool_or_without) {
+  for (auto const& [data, with, without] :
+       {std::tuple{lists(60, 40), "with 470 labels or more and a known pool",
+                   "with 470 labels or more and no pool"},
+        {lists(35, 10), "with a known pool a smooth scorecard and linear together were .0021",
+         "without a pool a smooth scorecard and linear together were .0060"},
+        {lists(10, 20), "and a known pool", "not measured without"}}) {
+    datasets::dataset pool = data;
+    pool.labels[1] = datasets::unlabelled;
+    label_counts const whole = count_labels(data), part = count_labels(pool);
+    EXPECT_FALSE(whole.knows_pool());
+    EXPECT_TRUE(part.knows_pool());
+    EXPECT_EQ(part.pool, data.size());
+    EXPECT_EQ(part.documents, data.size() - 1);
+    EXPECT_NE(recommend(part).reason.find(with), std::string::npos) << recommend(part).reason;
+    EXPECT_NE(recommend(whole).reason.find(without), std::string::npos) << recommend(whole).reason;
+    EXPECT_EQ(to_json(recommend(part), part)["labels"]["pool"], data.size());
+  }
+}
+
+TEST(recommended, the_reason_names_numbers_of_labels_that_hold) {
+  for (auto const& [documents, name, words] :
+       {std::tuple{299U, "few-labels", "with 94 and with 188 labels"},
+        {300U, "several-labels", ".0060 MAP behind the best of 175 ways with 188 labels and .0027"},
+        {469U, "several-labels", "between these two nothing was measured"},
+        {470U, "several-labels", "with 470 labels or more"}}) {
+    label_counts labels;
+    labels.documents = labels.pool = documents;
+    labels.features = 40;
+    recommendation const found = recommend(labels);
+    EXPECT_EQ(found.name, name) << documents;
+    EXPECT_NE(found.reason.find(words), std::string::npos) << found.reason;
+  }
+}
+
+TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
+  datasets::discretizer_options how;
+  how.missing = datasets::missing_values::zero;
+  how.unlisted = datasets::unlisted_values::missing;
+  auto const found = recommend(count_labels(lists(60, 40)), how);
+  EXPECT_EQ(kinds_of(found), (std::vector<std::string_view>{"scorecard", "linear"}));
+  auto const& cut = std::get<scorecard_recipe>(found.recipes[0]).discretizer;
+  EXPECT_EQ(cut.method, datasets::binning::frequency);
+  EXPECT_EQ(cut.bins, 20);
+  EXPECT_EQ(cut.missing, datasets::missing_values::zero);
+  auto const& linear = std::get<linear_recipe>(found.recipes[1]).options;
+  EXPECT_EQ(linear.missing, datasets::missing_values::zero);
+  EXPECT_EQ(linear.unlisted, datasets::unlisted_values::missing);
+  EXPECT_EQ(linear.strength, 0);  // cross-fitted
+  EXPECT_EQ(std::get<scorecard_recipe>(recommend(count_labels(lists(10, 20)), how).recipes[0])
+                .discretizer.bins,
+            20);
+  label_counts wide = count_labels(lists(60, 40));
+  wide.features = 2000;
+  EXPECT_EQ(recommend(wide, how).name, "many-features");
+  EXPECT_EQ(recommend(wide, how).unknowns, 0U);
+  label_counts fewer = wide;
+  fewer.features = 700;
+  EXPECT_EQ(recommend(fewer, how).unknowns, 700U * 21);
+  EXPECT_NEAR(seconds_to_solve(700 * 21), 106, 1);
+  nlohmann::ordered_json const json = to_json(found, wide);
+  EXPECT_EQ(json["members"][0]["kind"], "scorecard");
+  EXPECT_EQ(json["members"][0]["loss"], "point");
+  EXPECT_EQ(json["members"][1]["strength"], "cross-fit");
+  EXPECT_EQ(json["labels"]["features"], 2000);
+}
+
+}  // namespace
+}  // namespace rulerank::l2r::recommended_test

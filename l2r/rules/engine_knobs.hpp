@@ -1,0 +1,28 @@
+#pragma once
+
+#include "l2r/rules/ranker.hpp"
+
+#include <cstddef>
+
+namespace rulerank::l2r {
+
+/// What only tests and benchmarks set, to reach code that their inputs would not reach.
+struct engine_knobs {
+  /// tensor scores so many documents or more of a call together, item by item.
+  std::size_t shared_from = 1500;
+  /// Memory of each GPU that batches of documents may take; 0: what is free, less a reserve.
+  std::size_t device_bytes = 0;
+  /// 128-bit sums (in `project` also 32-bit rows) even where less suffices.
+  bool wide_sums = false;
+};
+
+struct prepared_training;
+
+/// For this module's own code, tests and benchmarks.
+struct ranker_access {
+  static ranker with(context const& ctx, datasets::binned_dataset const& training,
+                     ranker_options const& options, engine_knobs const& knobs);
+  static prepared_training const& prepared(ranker const& of) noexcept;
+};
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "datasets/discretizer.hpp"
+#include "l2r/rules/options.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace rulerank::l2r {
+
+struct ranking_timings {
+  double prepare_s = 0;     ///< index, tables, engine: once a ranker
+  double discretize_s = 0;  ///< this call: documents to items, where the call began with documents
+  double score_s = 0;       ///< this call: items to scores
+  /// On GPUs: from the first kernel's start to the last one's end, of the slowest device.
+  double device_s = 0;
+};
+
+struct scored {
+  std::vector<double> scores;                   ///< [documents], in the order given
+  l2r::engine engine = l2r::engine::automatic;  ///< that ran; automatic: none, for other kinds
+  /// Of engines with a cache of itemsets, this call's look-ups of them (l2r/published/lookups.hpp).
+  engine_counts counts;
+  ranking_timings timings;
+
+  /// What other processes are told: all but seconds.
+  static auto members_of(auto& part) { return std::tie(part.scores, part.engine, part.counts); }
+};
+
+class scoring_engine;  // private, as is what it is made from
+struct prepared_training;
+
+/// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;
+/// docs/definitions.md, Ranking). Prepared once, it scores any number of test sets, down to one
+/// document. Scores are a function of the training set, the document and the options: engines and
+/// threads give the same bits.
+///
+/// Threads: `score` may be called from any number of threads at once, each with a context of its
+/// own. Calls of `project` then run side by side; those of engines that keep state between calls
+/// (`engine_info::keeps_state`) wait for each other.
+class ranker {
+ public:
+  /// Throws `usage_error` for options that make no sense or a training set without documents or
+  /// with unlabelled ones, `device_error` for an engine that cannot run where the context says.
+  ranker(context const& ctx, datasets::binned_dataset const& training,
+         ranker_options const& options = {});
+  ~ranker();
+  ranker(ranker&&) noexcept;
+  ranker& operator=(ranker&&) noexcept;
+
+  /// Scores every document of a test set with the training set's cuts. Features are matched by
+  /// number; those that only one of the two has are left out. Labels are not looked at. Throws
+  /// `usage_error` when a feature's bins differ from the training set's, and for rules of so many
+  /// items that it would take days.
+  scored score(context const& ctx, datasets::binned_dataset const& test) const;
+
+  /// The engine that runs; never `automatic`.
+  l2r::engine engine() const noexcept;
+
+ private:
+  friend struct ranker_access;
+  ranker() = default;
+  engine_info entry_;
+  std::unique_ptr<prepared_training const> prepared_;
+  std::unique_ptr<scoring_engine> engine_;
+  std::unique_ptr<std::mutex> one_call_;  // null: the engine keeps no state
+  double prepare_s_ = 0;
+  long_work_fn long_work_;
+};
+
+/// The documents begin..end - 1 in the order of a ranking: score descending, ties in input order.
+std::vector<std::size_t> ranking(std::span<double const> scores, std::size_t begin,
+                                 std::size_t end);
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,157 @@
+#pragma once
+// The rules of itemsets one by one, with what each adds to a score: for what explains scores.
+
+#include "core/context.hpp"
+#include "l2r/explain/explanation.hpp"
+#include "l2r/explain/wide_integer.hpp"
+#include "l2r/rules/prepared_training.hpp"
+#include "rules/vertical_index.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rulerank::l2r {
+
+__extension__ using int128 = __int128;
+
+/// A rule on the walk through all of them, with integers that hold what it adds and all sums of it.
+template <class Number>
+struct walked_rule {
+  std::vector<rules::item> antecedent;
+  std::int32_t label = 0;
+  std::uint32_t support = 0;
+  std::uint32_t documents = 0;
+  std::vector<std::uint32_t> classes;
+  Number share = 0;
+  Number weight = 0;
+  Number moved = 0;
+  bool first = true;
+  bool second = false;
+
+  document_rule listed() const {
+    return {antecedent,
+            label,
+            support,
+            documents,
+            classes,
+            exact(wide_integer(share)),
+            exact(wide_integer(weight)),
+            exact(wide_integer(moved)),
+            first,
+            second};
+  }
+};
+
+/// What the labels of a training set add up to, and its documents.
+template <class Number>
+struct mean_of_labels {
+  Number sum = 0;
+  Number documents = 0;
+
+  explicit mean_of_labels(rules::vertical_index const& index) : documents(index.documents()) {
+    for (std::size_t k = 0; k < index.class_count(); ++k)
+      sum += Number(index.class_label(k)) * index.class_size(k);
+  }
+  /// What a rule's share and weight move away from the mean, in units of 1 / N.
+  Number moved(Number const& share, Number const& weight) const {
+    return documents * share - sum * weight;
+  }
+};
+
+/// Walks itemsets that training documents hold, those of a document or all of them, with what each
+/// adds to a score.
+template <class Sum, class Number>
+class walk {
+ public:
+  walk(context const& ctx, prepared_training const& training)
+      : ctx_(ctx),
+        view_(training.table.view<Sum>()),
+        max_size_(training.table.max_itemset_size()),
+        counter_(training.index),
+        counts_(training.index.class_count()) {}
+
+  /// Calls visit(rule) for each valid rule, with everything set but `moved`; the rules of an
+  /// itemset come one after the other. Returns the sums of the score.
+  template <class Visit>
+  score_sums<Sum> run(std::vector<rules::item> const& items, Visit&& visit) {
+    sums_ = {};
+    rule_.antecedent.clear();
+    extend(items, 0, items.size(), visit);
+    return sums_;
+  }
+  /// The same of the itemsets whose first item is items[i].
+  template <class Visit>
+  score_sums<Sum> run_from(std::vector<rules::item> const& items, std::size_t i, Visit&& visit) {
+    sums_ = {};
+    rule_.antecedent.clear();
+    extend(items, i, i + 1, visit);
+    return sums_;
+  }
+
+ private:
+  template <class Visit>
+  void extend(std::vector<rules::item> const& items, std::size_t from, std::size_t to,
+              Visit& visit) {
+    for (std::size_t i = from; i < to; ++i) {
+      if (rule_.antecedent.empty()) ctx_.report("explain", i, items.size());
+      rule_.antecedent.push_back(items[i]);
+      // What no training document holds has no larger itemset that one holds.
+      if (std::uint32_t const n = counter_.supports(rule_.antecedent, counts_); n > 0) {
+        visit_rules(n, visit);
+        if (rule_.antecedent.size() < max_size_) {
+          ctx_.check_stop();
+          extend(items, i + 1, items.size(), visit);
+        }
+      }
+      rule_.antecedent.pop_back();
+    }
+  }
+
+  /// The rules of the current itemset. Its weights add up to what it adds to den: where all labels
+  /// are valid that is one unit, which the rounded factor misses by less than n, and its rule with
+  /// the most support (of equal ones that with the largest label) has the difference.
+  template <class Visit>
+  void visit_rules(std::uint32_t n, Visit& visit) {
+    score_sums<Sum> const all = view_.classwise(n, counts_.data(), 1);
+    sums_ += all;
+    Number left = all.den;
+    std::size_t best = counts_.size();
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      if (counts_[k] < view_.min_valid[n]) continue;
+      left -= weight(n, k);
+      if (best == counts_.size() || counts_[k] > counts_[best]) best = k;
+    }
+    rule_.documents = n;
+    rule_.classes = counts_;
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      if (counts_[k] < view_.min_valid[n]) continue;
+      rule_.label = view_.labels[k];
+      rule_.support = counts_[k];
+      rule_.weight = weight(n, k);
+      rule_.share = rule_.weight * rule_.label;
+      if (k == best) rule_.weight += left;
+      visit(rule_);
+    }
+  }
+
+  /// What class k adds to den, before the rounding of the itemset.
+  Number weight(std::uint32_t n, std::size_t k) const {
+    Sum const extra = view_.extra == nullptr ? Sum{} : view_.extra[k * view_.size + n];
+    return Number(view_.factor[n]) * counts_[k] + Number(extra);
+  }
+
+  context const& ctx_;
+  score_view<Sum> view_;
+  std::size_t max_size_;
+  rules::vertical_counter counter_;
+  std::vector<std::uint32_t> counts_;
+  walked_rule<Number> rule_;
+  score_sums<Sum> sums_;
+};
+
+/// explain() of document d of `test`, however much work that is.
+explanation explain_one(context const& ctx, prepared_training const& training,
+                        known_items const& test, std::size_t d, std::size_t top);
+
+}  // namespace rulerank::l2r

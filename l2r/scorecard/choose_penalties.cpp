@@ -1,0 +1,144 @@
+#include "core/parallel.hpp"
+#include "l2r/model/query_folds.hpp"
+#include "l2r/scorecard/points_objective.hpp"
+#include "l2r/scorecard/scorecard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <utility>
+
+// The penalties of a card, by cross-fitting.
+namespace rulerank::l2r {
+
+namespace {
+
+constexpr std::array<double, 4> penalties{1e-4, 1e-3, 1e-2, 1e-1};
+constexpr std::array<double, 4> smoothnesses{0.01, 0.1, 1, 10};
+constexpr double gradient_to_judge_by = 1e-6;  // what it leaves of the loss is far below its noise
+constexpr std::size_t documents_a_fold_piece = 4096;
+
+/// Some whole queries of a set.
+struct part {
+  std::vector<datasets::query_group> queries;
+  datasets::binned_dataset items;
+};
+
+part part_of(std::span<datasets::query_group const> queries, datasets::binned_dataset const& all,
+             std::vector<std::size_t> const& folds, std::size_t fold, bool inside) {
+  part result;
+  std::vector<std::size_t> documents;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    if ((folds[q] == fold) != inside) continue;
+    datasets::query_group group = queries[q];
+    group.begin = documents.size();
+    for (std::size_t d = queries[q].begin; d < queries[q].end; ++d) documents.push_back(d);
+    group.end = documents.size();
+    result.queries.push_back(std::move(group));
+  }
+  result.items = datasets::subset(all, documents);
+  return result;
+}
+
+double mean_label(datasets::binned_dataset const& of) {
+  double sum = 0;
+  for (std::int32_t const y : of.labels) sum += y;
+  return sum / static_cast<double>(of.labels.size());
+}
+
+/// The sum of (y - mean - s)^2, s the sum of the points of a document's items.
+double squared_error(context const& ctx, datasets::binned_dataset const& of,
+                     std::vector<double> const& points, double mean) {
+  std::vector<double> away(of.documents);
+  parallel_for(ctx, of.documents, documents_a_fold_piece,
+               [&](std::size_t begin, std::size_t end, int) {
+                 for (std::size_t d = begin; d < end; ++d) away[d] = of.labels[d] - mean;
+                 for (std::size_t f = 0; f < of.feature_count(); ++f) {
+                   std::uint8_t const* const codes = of.column(f);
+                   double const* const of_feature = points.data() + of.item_begin[f];
+                   for (std::size_t d = begin; d < end; ++d)
+                     if (codes[d] != datasets::no_item) away[d] -= of_feature[codes[d]];
+                 }
+               });
+  double sum = 0;
+  for (double const one : away) sum += one * one;
+  return sum;
+}
+
+/// Whether one system takes less than steps do, by about how many products each has.
+bool system_is_less(datasets::binned_dataset const& of) {
+  auto const items = static_cast<double>(of.items());
+  return items * items < 12 * static_cast<double>(of.documents * of.feature_count());
+}
+
+using grid_values = std::array<std::array<double, smoothnesses.size()>, penalties.size()>;
+
+/// Adds what each pair of penalties loses on the documents left out. The largest come first, and
+/// each begins where a larger one ended.
+void judge_fold(context const& ctx, part const& others, part const& left_out, card_loss loss,
+                grid_values& lost, std::function<void()> const& judged) {
+  scorecard_options const options{loss, penalties.back(), smoothnesses.back()};
+  points_objective to_fit(others.queries, others.items, options);
+  points_objective to_judge(left_out.queries, left_out.items, options);
+  std::optional<least_squares> system;
+  if (loss == card_loss::point && system_is_less(others.items)) system.emplace(ctx, others.items);
+  double const mean = mean_label(others.items);
+  std::vector<double> of_penalty;  // with the largest smoothness
+  for (std::size_t i = penalties.size(); i-- > 0;) {
+    std::vector<double> points = of_penalty;
+    for (std::size_t j = smoothnesses.size(); j-- > 0;) {
+      to_fit.penalize(penalties[i], smoothnesses[j]);
+      points = system ? system->points(ctx, penalties[i], smoothnesses[j])
+                      : smallest_points(ctx, to_fit, gradient_to_judge_by, std::move(points));
+      if (j + 1 == smoothnesses.size()) of_penalty = points;
+      lost[i][j] += loss == card_loss::point ? squared_error(ctx, left_out.items, points, mean)
+                                             : to_judge.loss(ctx, points) *
+                                                   static_cast<double>(to_judge.queries_counted());
+      judged();
+    }
+  }
+}
+
+}  // namespace
+
+scorecard_options choose_penalties(context const& ctx,
+                                   std::span<datasets::query_group const> queries,
+                                   datasets::binned_dataset const& training,
+                                   scorecard_options const& asked) {
+  check(asked);
+  expect_training(queries, training);
+  scorecard_options options = asked;
+  options.cross_fit = false;
+  if (!asked.cross_fit) return options;
+  if (options.loss == card_loss::point) expect_least_squares(training.items());
+  if (queries.size() < 2) {
+    options.points_penalty = scorecard_options{}.points_penalty;
+    options.smoothness = scorecard_options{}.smoothness;
+    return options;
+  }
+  std::size_t const folds = std::min(options.folds, queries.size());
+  std::vector<std::size_t> const dealt = deal_queries(ctx.seed, queries.size(), folds);
+  std::uint64_t const all = folds * penalties.size() * smoothnesses.size();
+  std::uint64_t done = 0;
+  context one = ctx;
+  one.progress = {};  // progress counts fits, not their steps
+  grid_values lost{};
+  for (std::size_t k = 0; k < folds; ++k)
+    judge_fold(one, part_of(queries, training, dealt, k, false),
+               part_of(queries, training, dealt, k, true), options.loss, lost,
+               [&] { ctx.report("penalties", ++done, all); });
+  double least = lost[0][0];
+  std::pair<std::size_t, std::size_t> best;
+  for (std::size_t i = 0; i < penalties.size(); ++i)
+    for (std::size_t j = 0; j < smoothnesses.size(); ++j)
+      if (lost[i][j] < least) {
+        least = lost[i][j];
+        best = {i, j};
+      }
+  options.points_penalty = penalties[best.first];
+  options.smoothness = smoothnesses[best.second];
+  return options;
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,152 @@
+#include "l2r/scorecard/scorecard.hpp"
+
+#include "core/error.hpp"
+#include "core/named_values.hpp"
+#include "core/parallel.hpp"
+#include "l2r/model/json_fields.hpp"
+#include "l2r/model/options_json.hpp"
+#include "l2r/scorecard/points_objective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace rulerank::l2r {
+
+namespace {
+
+constexpr named_values<card_loss, 3> loss_words{
+    {{"pair", card_loss::pair}, {"list", card_loss::list}, {"point", card_loss::point}}};
+
+constexpr std::size_t documents_a_piece = 4096;
+constexpr std::string_view cross_fitted_points = "cross-fit";
+
+/// The columns that a card and a set both have, by their positions in each.
+struct column_pair {
+  std::size_t of_card = 0, of_items = 0;
+};
+
+std::vector<column_pair> columns_in_common(scorecard const& card,
+                                           datasets::binned_dataset const& items) {
+  std::vector<column_pair> common;
+  for (std::size_t f = 0, g = 0; f < card.features.size() && g < items.feature_count();) {
+    if (card.features[f] != items.features[g]) {
+      ++(card.features[f] < items.features[g] ? f : g);
+      continue;
+    }
+    std::uint32_t const bins = card.item_begin[f + 1] - card.item_begin[f];
+    if (bins != items.bins(g))
+      throw usage_error(fmt::format("feature {} has {} bins, the scorecard has points for {}",
+                                    card.features[f], items.bins(g), bins));
+    common.push_back({f++, g++});
+  }
+  return common;
+}
+
+}  // namespace
+
+void expect_training(std::span<datasets::query_group const> queries,
+                     datasets::binned_dataset const& training) {
+  if (training.feature_count() == 0)
+    throw usage_error("training documents without items, expected a feature with two bins");
+  if (training.labels.size() != training.documents ||
+      (queries.empty() ? 0 : queries.back().end) != training.documents)
+    throw usage_error("training documents whose labels or queries are of others");
+  for (std::int32_t const label : training.labels)
+    if (label < 0) throw usage_error("a training document without a label, expected labels");
+}
+
+std::string_view name_of(card_loss loss) {
+  return name_in(loss_words, loss);
+}
+
+card_loss card_loss_from(std::string_view word) {
+  return value_named<card_loss>(loss_words, word, "loss: found");
+}
+
+void check(scorecard_options const& options) {
+  if (!(options.points_penalty >= 1e-9 && options.points_penalty <= 1e4))
+    throw usage_error(
+        fmt::format("points penalty {}, expected 1e-9 to 1e4", options.points_penalty));
+  if (!(options.smoothness >= 0 && options.smoothness <= 1e4))
+    throw usage_error(fmt::format("smoothness {}, expected 0 to 1e4", options.smoothness));
+  if (options.folds < 2 || options.folds > 1000)
+    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+}
+
+nlohmann::ordered_json to_json(scorecard_options const& options) {
+  if (options.cross_fit)
+    return {{"loss", name_of(options.loss)},
+            {"points_penalty", cross_fitted_points},
+            {"folds", options.folds}};
+  return {{"loss", name_of(options.loss)},
+          {"points_penalty", options.points_penalty},
+          {"smoothness", options.smoothness}};
+}
+
+scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
+                                         std::string const& name, std::string const& prefix) {
+  json_fields const fields(json, name, prefix);
+  scorecard_options options;
+  options.loss = fields.known("loss", card_loss_from);
+  if (fields.member("points_penalty").is_string()) {
+    if (fields.word("points_penalty") != cross_fitted_points)
+      fields.fail("points_penalty", "found a word, expected a number or cross-fit");
+    if (fields.has("smoothness"))
+      fields.fail("smoothness", "found beside points_penalty cross-fit, which chooses both");
+    options.cross_fit = true;
+    options.folds = fields.integer("folds", 2, 1000);
+    return options;
+  }
+  options.points_penalty = fields.number("points_penalty");
+  options.smoothness = fields.number("smoothness");
+  try {
+    check(options);
+  } catch (usage_error const& e) {
+    throw error({name, 1, 1}, prefix + e.what());
+  }
+  return options;
+}
+
+double value_of_points(std::int64_t points) {
+  return std::ldexp(static_cast<double>(points), -card_bits);
+}
+
+scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
+                        datasets::binned_dataset const& training, scorecard_options const& asked) {
+  scorecard_options const options = choose_penalties(ctx, queries, training, asked);
+  std::vector<double> points;
+  if (options.loss == card_loss::point) {
+    points = least_squares_points(ctx, training, options);
+  } else {
+    points_objective objective(queries, training, options);
+    points = smallest_points(ctx, objective);
+  }
+  scorecard card{training.features, training.item_begin, {}};
+  for (double const p : points)
+    card.points.push_back(static_cast<std::int64_t>(std::nearbyint(std::ldexp(p, card_bits))));
+  return card;
+}
+
+std::vector<std::int64_t> points_of(context const& ctx, scorecard const& card,
+                                    datasets::binned_dataset const& items) {
+  std::vector<column_pair> const common = columns_in_common(card, items);
+  std::vector<std::int64_t> sums(items.documents);
+  parallel_for(ctx, items.documents, documents_a_piece,
+               [&](std::size_t begin, std::size_t end, int) {
+                 std::array<std::int64_t, 256> of_code{};  // 0 for no item
+                 for (column_pair const& c : common) {
+                   std::uint32_t const first = card.item_begin[c.of_card];
+                   of_code.fill(0);
+                   std::copy(card.points.begin() + first,
+                             card.points.begin() + card.item_begin[c.of_card + 1], of_code.begin());
+                   std::uint8_t const* const codes = items.column(c.of_items);
+                   for (std::size_t d = begin; d < end; ++d) sums[d] += of_code[codes[d]];
+                 }
+               });
+  return sums;
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,185 @@
+#include "core/error.hpp"
+#include "core/stopwatch.hpp"
+#include "l2r/model/member_kind.hpp"
+#include "l2r/model/options_json.hpp"
+#include "l2r/scorecard/scorecard.hpp"
+
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+// The kind `scorecard`: points of items.
+namespace rulerank::l2r {
+
+namespace {
+
+constexpr std::int64_t most_points = std::int64_t{1} << 52;  // doubles have all of these
+
+cuts_pointer const& cuts_of_card(model_member const& of) {
+  return std::get<scorecard_member>(of).cuts;
+}
+
+std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& items) {
+  std::vector<std::uint32_t> count(items.items());
+  for (std::size_t f = 0; f < items.feature_count(); ++f)
+    for (std::size_t d = 0; d < items.documents; ++d)
+      if (std::uint8_t const code = items.code(f, d); code != datasets::no_item)
+        ++count[items.item_begin[f] + code];
+  return count;
+}
+
+model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
+  auto const& wanted = std::get<scorecard_recipe>(how);
+  check(wanted.options);
+  fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
+  scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
+  return scorecard_member{made.cuts,
+                          used,
+                          fit_scorecard(ctx, from.lists, *made.items, used),
+                          wanted.options.cross_fit ? wanted.options.folds : 0,
+                          static_cast<std::uint32_t>(made.items->documents),
+                          documents_of_items(*made.items)};
+}
+
+/// Of the items that cuts make: features and where each one's items begin.
+scorecard columns_of(datasets::discretizer const& cuts) {
+  std::uint32_t const missing = cuts.options.missing == datasets::missing_values::item ? 1 : 0;
+  scorecard card;
+  card.item_begin.push_back(0);
+  for (datasets::feature_cuts const& f : cuts.features) {
+    if (f.cuts.empty()) continue;
+    card.features.push_back(f.feature);
+    card.item_begin.push_back(card.item_begin.back() +
+                              static_cast<std::uint32_t>(f.cuts.size() + 1 + missing));
+  }
+  return card;
+}
+
+nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
+  auto const& member = std::get<scorecard_member>(of);
+  scorecard const& card = member.card;
+  if (!member.cuts) throw usage_error("a scorecard without cuts, which no model file holds");
+  scorecard const by_cuts = columns_of(*member.cuts);
+  if (by_cuts.features != card.features || by_cuts.item_begin != card.item_begin ||
+      card.points.size() != by_cuts.item_begin.back())
+    throw usage_error("a scorecard of other items than its cuts make");
+  auto const by_feature = [&](auto const& of_items) {
+    nlohmann::ordered_json lists = nlohmann::ordered_json::array();
+    for (std::size_t f = 0; f < card.features.size(); ++f)
+      lists.push_back(std::vector(of_items.begin() + card.item_begin[f],
+                                  of_items.begin() + card.item_begin[f + 1]));
+    return lists;
+  };
+  if (member.options.cross_fit)
+    throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
+  nlohmann::ordered_json options = to_json(member.options);
+  if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
+  nlohmann::ordered_json written{{"cuts", parts.index_of(member.cuts)},
+                                 {"options", std::move(options)},
+                                 {"unit_bits", card_bits},
+                                 {"points", by_feature(card.points)}};
+  if (member.item_documents.size() == card.points.size()) {
+    written["training_documents"] = member.training_documents;
+    written["item_documents"] = by_feature(member.item_documents);
+  }
+  return written;
+}
+
+/// A list a feature of the integers of its items, from `least` to `most`, which are called `what`.
+std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_view key,
+                                          scorecard const& card, std::string_view what,
+                                          std::int64_t least, std::int64_t most) {
+  nlohmann::ordered_json const& lists = from.list(key);
+  if (lists.size() != card.features.size())
+    from.fail(key, fmt::format("found the {} of {} features, expected {}", what, lists.size(),
+                               card.features.size()));
+  std::vector<std::int64_t> numbers;
+  for (std::size_t f = 0; f < lists.size(); ++f) {
+    std::string const place = fmt::format("{}[{}]", key, f);
+    std::size_t const items = card.item_begin[f + 1] - card.item_begin[f];
+    if (!lists[f].is_array() || lists[f].size() != items)
+      from.fail(place, fmt::format("found no list of {} {}, one for each item of feature {}", items,
+                                   what, card.features[f]));
+    for (nlohmann::ordered_json const& one : lists[f]) {
+      bool const fits =
+          one.is_number_integer() && (!one.is_number_unsigned() ||
+                                      one.get<std::uint64_t>() <= static_cast<std::uint64_t>(most));
+      std::int64_t const number = fits ? one.get<std::int64_t>() : 0;
+      if (!fits || number < least)
+        from.fail(place,
+                  fmt::format("found {} that are no integer from {} to {}", what, least, most));
+      numbers.push_back(number);
+    }
+  }
+  return numbers;
+}
+
+void read_counts(json_fields const& from, scorecard_member& member) {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  member.training_documents =
+      static_cast<std::uint32_t>(from.integer("training_documents", 1, most));
+  auto const counts =
+      read_by_feature(from, "item_documents", member.card, "counts", 0, member.training_documents);
+  member.item_documents.assign(counts.begin(), counts.end());
+  for (std::size_t f = 0; f < member.card.features.size(); ++f)
+    if (std::accumulate(counts.begin() + member.card.item_begin[f],
+                        counts.begin() + member.card.item_begin[f + 1],
+                        std::int64_t{0}) > member.training_documents)
+      from.fail(fmt::format("item_documents[{}]", f),
+                fmt::format("found more documents than {}", member.training_documents));
+}
+
+model_member read_card(json_fields const& from, stored_parts const& parts) {
+  scorecard_member member;
+  member.cuts = parts.cuts[from.index("cuts", parts.cuts.size())];
+  member.options =
+      scorecard_options_from(from.member("options"), from.name(), from.prefix() + "options.");
+  if (member.options.cross_fit)
+    from.fail("options.points_penalty", "found cross-fit, expected the penalty that was used");
+  json_fields const options(from.member("options"), from.name(), from.prefix() + "options.");
+  if (options.has("cross_fitted_folds"))
+    member.cross_fitted_folds = options.integer("cross_fitted_folds", 2, 1000);
+  from.integer("unit_bits", card_bits, card_bits);
+  member.card = columns_of(*member.cuts);
+  // No sum of so many points leaves 64 bits.
+  constexpr std::size_t most_features = std::numeric_limits<std::int64_t>::max() / most_points;
+  if (std::size_t const features = member.card.features.size();
+      features == 0 || features > most_features)
+    from.fail("points",
+              fmt::format("found cuts of {} features, expected 1 to {}", features, most_features));
+  member.card.points =
+      read_by_feature(from, "points", member.card, "points", -most_points, most_points);
+  if (from.has("item_documents")) read_counts(from, member);
+  return member;
+}
+
+class prepared_card final : public prepared_member {
+ public:
+  explicit prepared_card(scorecard card) : card_(std::move(card)) {}
+
+  using prepared_member::score;
+  scored score(context const& ctx, datasets::binned_dataset const& items) const override {
+    stopwatch const watch;
+    scored result;
+    for (std::int64_t const points : points_of(ctx, card_, items))
+      result.scores.push_back(value_of_points(points));
+    result.timings.score_s = watch.seconds();
+    return result;
+  }
+
+ private:
+  scorecard card_;
+};
+
+std::unique_ptr<prepared_member> prepare_card(context const&, model_member const& of,
+                                              engine_options const&) {
+  return std::make_unique<prepared_card>(std::get<scorecard_member>(of).card);
+}
+
+}  // namespace
+
+constinit member_kind const scorecard_kind{"scorecard", false,     cuts_of_card, fit_card,
+                                           write_card,  read_card, prepare_card};
+
+}  // namespace rulerank::l2r
