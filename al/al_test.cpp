@@ -38,7 +38,7 @@ namespace {
 using rulerank::testing_tools::message_of;
 using rulerank::testing_tools::says;
 
-sampler_options options_for(engine which, int rule_size, rules::thresholds t,
+sampler_options options_for(engine which, rules::rule_size rule_size, rules::thresholds t,
                             std::size_t partitions) {
   sampler_options options;
   options.which = which;
@@ -112,7 +112,7 @@ TEST_P(every_engine, selects_as_the_definition_says) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     std::size_t const documents = 1 + seed * 9;
     auto const data = random_data(seed, documents, 6, 4, static_cast<std::int32_t>(seed % 4));
-    for (int rule_size : {2, 3, 4, 5}) {
+    for (rules::rule_size const rule_size : {2U, 3U, 4U, 5U}) {
       for (auto const& t : grid) {
         for (std::size_t partitions : {1, 2}) {
           context const ctx = context_for(tested(), 1 + static_cast<int>(seed % 3));
@@ -146,7 +146,7 @@ TEST_P(every_engine, selects_as_the_definition_says) {
 TEST_P(every_engine, agrees_with_ssarp_on_wide_partitions) {
   // 20 features: wider than a mask.
   auto const data = random_data(77, 150, 20, 3, 2);
-  for (int rule_size : {2, 3, 4}) {
+  for (rules::rule_size const rule_size : {2U, 3U, 4U}) {
     for (auto const& t : grid) {
       context const ctx = context_for(tested(), 2);
       expect_same(reduce(ctx, data, options_for(tested(), rule_size, t, 1)),
@@ -317,7 +317,7 @@ TEST_P(every_engine, refuses_what_makes_no_sense) {
 TEST_P(every_engine, agrees_with_ssarp_at_every_size) {
   struct size_case {
     std::size_t documents, chosen;
-    int rule_size;
+    rules::rule_size rule_size;
     std::int32_t max_label;
   };
   int seed = 100;
@@ -349,7 +349,7 @@ TEST_P(every_engine, agrees_with_ssarp_at_every_size) {
 
 TEST_P(every_engine, itemsets_of_many_items) {
   auto const data = random_data(14, 60, 9, 2, 2);
-  for (int rule_size : {6, 8, 11, 40})
+  for (rules::rule_size const rule_size : {6U, 8U, 11U, 40U})
     expect_same(reduce(context_for(tested()), data, options_for(tested(), rule_size, {1, 0.2}, 1)),
                 reduce({}, data, options_for(engine::ssarp, rule_size, {1, 0.2}, 1)));
 }
@@ -360,7 +360,7 @@ TEST(prss, agrees_with_ssarp_in_each_kernel) {
   RULERANK_NEEDS_GPU();
   struct kernel_case {
     std::size_t documents, features, chosen;
-    int rule_size;
+    rules::rule_size rule_size;
     std::int32_t max_label;
   };
   int seed = 200;
@@ -536,7 +536,7 @@ TEST_P(default_engine, is_the_only_one_and_runs) {
 /// A selection that the published engines give. The file has its set; its order is here.
 struct golden {
   std::string set, method;
-  int rule_size;
+  rules::rule_size rule_size;
   std::uint64_t first;  ///< digest of the first choices
   std::uint64_t all;    ///< digest of all
 };
@@ -629,7 +629,7 @@ bool is_recounted(named_engine const& e) {
 struct real_case {
   named_engine published;
   std::string set, method;
-  int rule_size;
+  rules::rule_size rule_size;
 };
 class real_sets : public testing::TestWithParam<real_case> {};
 
@@ -638,7 +638,7 @@ INSTANTIATE_TEST_SUITE_P(al, real_sets, testing::ValuesIn([] {
                            for (named_engine const& e : all_engines)
                              for (std::string const set : {"OHSUMED", "MQ2008", "MQ2008-agg"})
                                for (std::string const method : {"tube", "width", "frequency"})
-                                 for (int size : {2, 3})
+                                 for (rules::rule_size const size : {2U, 3U})
                                    if (e.which != engine::delta)
                                      all.push_back({e, set, method, size});
                            return all;

@@ -78,7 +78,7 @@ TEST_P(delta_on_gpus, selects_as_on_the_cpu) {
   for (a_case const& c : cases) {
     auto const data = drawn(static_cast<std::uint64_t>(++seed), c.documents, c.features, c.bins,
                             c.labels, c.absent);
-    for (int rule_size : {2, 3, 4, 5})
+    for (rules::rule_size const rule_size : {2U, 3U, 4U, 5U})
       for (rules::thresholds t : {rules::thresholds{1, .001}, {1, .2}, {1, .5}, {2, .01}}) {
         if (rule_size == 5 && c.features > 30 && c.partitions < 3) continue;
         sampler_options options;

@@ -47,7 +47,7 @@ std::vector<std::size_t> one_by_one(std::size_t documents) {
 }
 
 sampler_options options_of(std::vector<std::size_t> begin, std::size_t partitions,
-                           rules::thresholds t = {}, int rule_size = 3) {
+                           rules::thresholds t = {}, rules::rule_size rule_size = 3) {
   sampler_options options;
   options.query_begin = std::move(begin);
   options.partitions = partitions;

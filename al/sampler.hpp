@@ -43,7 +43,7 @@ struct sampler_options {
   /// Consequent included: itemsets of at most rule_size - 1 items. At 4 the chosen documents rank
   /// about as well as all; 3 chooses 2.5 to 3.7 times fewer, and the ranking loses
   /// (bench/results/2026-11-22-rule-size).
-  int rule_size = 4;
+  rules::rule_size rule_size = rules::size_to_choose;
   rules::thresholds thresholds;
   std::size_t partitions = 0;  ///< 0: one for every 12 features with items, rounded up
   /// Not empty: whole queries are chosen, query q has the documents from query_begin[q] up to

@@ -39,8 +39,8 @@ inline void count_items(std::vector<rules::reference::document> const& documents
 
 /// One partition: the columns `features` of the data set.
 inline selection reduce_partition(datasets::binned_dataset const& data,
-                                  std::vector<std::size_t> const& features, int rule_size,
-                                  rules::thresholds const& thresholds) {
+                                  std::vector<std::size_t> const& features,
+                                  rules::rule_size rule_size, rules::thresholds const& thresholds) {
   using rules::reference::document;
   std::vector<document> const documents = documents_of(data, features);
   std::vector<std::uint64_t> item_occurs(data.items());
@@ -72,13 +72,12 @@ inline selection reduce_partition(datasets::binned_dataset const& data,
     for (std::size_t d = 0; d < data.documents; ++d) {
       if (documents[d].items.empty()) continue;
       std::uint64_t rules = 0;
-      rules::reference::for_each_itemset(
-          documents[d].items, static_cast<std::size_t>(rule_size) - 1, [&](auto const& x) {
-            auto const counts = rules::reference::supports(sample, x, data.max_label);
-            std::uint32_t n = 0;
-            for (auto c : counts) n += c;
-            for (auto c : counts) rules += rules::reference::valid(c, n, thresholds);
-          });
+      rules::reference::for_each_itemset(documents[d].items, rule_size - 1, [&](auto const& x) {
+        auto const counts = rules::reference::supports(sample, x, data.max_label);
+        std::uint32_t n = 0;
+        for (auto c : counts) n += c;
+        for (auto c : counts) rules += rules::reference::valid(c, n, thresholds);
+      });
       key const k{rules, doc_occurs[d], data.documents - d};
       if (k < best) {
         best = k;
@@ -95,7 +94,8 @@ inline selection reduce_partition(datasets::binned_dataset const& data,
 inline std::vector<choice> reduce_queries(datasets::binned_dataset const& data,
                                           std::vector<std::vector<std::size_t>> const& partitions,
                                           std::vector<std::size_t> const& query_begin,
-                                          int rule_size, rules::thresholds const& thresholds,
+                                          rules::rule_size rule_size,
+                                          rules::thresholds const& thresholds,
                                           std::set<std::size_t> const& left_out = {}) {
   using rules::reference::document;
   std::size_t const parts = partitions.size();
@@ -113,12 +113,11 @@ inline std::vector<choice> reduce_queries(datasets::binned_dataset const& data,
   auto const rules_of = [&](std::size_t d) {
     std::uint64_t found = 0;
     for (std::size_t p = 0; p < parts; ++p)
-      rules::reference::for_each_itemset(
-          documents[p][d].items, static_cast<std::size_t>(rule_size) - 1, [&](auto const& x) {
-            auto const counts = rules::reference::supports(sample[p], x, data.max_label);
-            std::uint32_t const n = std::accumulate(counts.begin(), counts.end(), 0U);
-            for (auto c : counts) found += rules::reference::valid(c, n, thresholds);
-          });
+      rules::reference::for_each_itemset(documents[p][d].items, rule_size - 1, [&](auto const& x) {
+        auto const counts = rules::reference::supports(sample[p], x, data.max_label);
+        std::uint32_t const n = std::accumulate(counts.begin(), counts.end(), 0U);
+        for (auto c : counts) found += rules::reference::valid(c, n, thresholds);
+      });
     return found;
   };
   for (;;) {

@@ -44,7 +44,7 @@ void check_widths(datasets::binned_dataset const& data, sampler_options const& o
   std::uint64_t const classes = classes_of(data);
   std::uint64_t itemsets = most_rules;
   try {
-    itemsets = rules::itemset_count(width, static_cast<std::uint64_t>(options.rule_size) - 1);
+    itemsets = rules::itemset_count(width, options.rule_size - 1);
   } catch (usage_error const&) {  // more than 64 bits hold: too many by far
   }
   if (itemsets >= most_rules / std::min(classes, most_rules))

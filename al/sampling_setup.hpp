@@ -17,7 +17,7 @@ struct sampling_setup {
   sampling_setup(context const& ctx, datasets::binned_dataset const& data,
                  sampler_options const& options);
 
-  std::size_t max_items() const noexcept { return static_cast<std::size_t>(options.rule_size) - 1; }
+  std::size_t max_items() const noexcept { return options.rule_size - 1; }
 
   context const& ctx;
   datasets::binned_dataset const& data;

@@ -81,7 +81,7 @@ workload prepared(char** argv) {
   auto const order = datasets::order_features(ctx, binned, datasets::feature_order::chi2);
   workload all;
   all.input = argv[1];
-  all.options.rule_size = std::stoi(argv[2]);
+  all.options.rule_size = static_cast<rules::rule_size>(std::stoul(argv[2]));
   auto const shown = std::stoul(argv[4]);
   all.fixed = std::stoul(argv[5]);
   all.features = binned.feature_count();

@@ -46,7 +46,7 @@ struct cell {
   std::string set;
   int fold = 1;
   std::string method;
-  int rule_size = 3;
+  rules::rule_size rule_size = 3;
   std::vector<std::vector<int>> devices;  ///< the GPUs, if any, of one run or of several
   bool published_on_cpu = true;
 };
@@ -153,7 +153,7 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
     for (weighting const w :
          {weighting{0, 0}, weighting{-0.25, 0}, weighting{0, 5}, weighting{-0.25, 5}}) {
       l2r::ranker_options options;
-      options.scoring = {static_cast<std::uint32_t>(c.rule_size), t, w.weight, w.smoothing};
+      options.scoring = {c.rule_size, t, w.weight, w.smoothing};
       options.cache_bytes = std::size_t{1} << 30;
       l2r::engine_knobs knobs;
       auto run = [&](l2r::engine engine, int threads, std::vector<int> const& devices = {}) {
@@ -241,7 +241,8 @@ std::vector<cell> cells_of(int argc, char** argv, std::string const& engines) {
           for (kind const what : {kind::sampling, kind::ranking_reduced, kind::ranking_full})
             // Every kind at every size meets each number of devices, in several binnings.
             cells.push_back(
-                {what, set, std::stoi(fold), method, std::stoi(size),
+                {what, set, std::stoi(fold), method,
+                 static_cast<rules::rule_size>(std::stoul(size)),
                  devices_of_cell(cells.size() / 9 + std::stoul(fold), engines == "gpus-each"),
                  engines == "all"});
   return cells;

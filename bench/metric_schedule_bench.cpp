@@ -19,12 +19,12 @@
 // "split".
 
 #include "bench/metric_objects.hpp"
+#include "bench/metric_traffic.hpp"
 #include "bench/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/stopwatch.hpp"
 #include "knn/metric/schedule.hpp"
-#include "knn/metric/traffic.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -94,8 +94,9 @@ class measurement {
                       "\"{}\", \"end\": {:.6g}, \"throughput\": {:.6g}, \"response\": {:.6g}, "
                       "\"efficiency\": {:.6g}, \"unit_efficiency\": {:.6g}, \"evaluations\": "
                       "{:.6g}, \"supersteps\": {}, \"messages\": {}",
-                      name_of(schedule), threads, superstep, traffic, work.end, work.throughput(),
-                      work.mean_response(), work.efficiency(), work.unit_efficiency(),
+                      name_of(schedule), threads, superstep, traffic, work.end,
+                      bench::throughput(work), bench::mean_response(work), work.efficiency(),
+                      bench::unit_efficiency(work),
                       static_cast<double>(work.evaluations_of_all()) / static_cast<double>(queries),
                       work.supersteps, work.messages));
   }
@@ -145,7 +146,8 @@ class measurement {
                       "\"{}\", \"unit_s\": {:.4g}, \"end\": {:.6g}, \"throughput\": {:.6g}, "
                       "\"response\": {:.6g}, \"efficiency\": {:.6g}",
                       name_of(schedule), threads, superstep, traffic, unit_s, middle->end,
-                      middle->throughput(), middle->mean_response(), middle->efficiency()));
+                      bench::throughput(*middle), bench::mean_response(*middle),
+                      middle->efficiency()));
   }
 
   void split(knn::split_metric_index const& index, double radius, double mean,
@@ -174,8 +176,8 @@ class measurement {
     size_t const queries = given_.queries->size();
     double const a_unit =
         static_cast<double>(threads) * (traffic == "high" ? 2 : 5. / 6);  // queries
-    if (traffic != "figure-3.5") return knn::drawn_arrivals(queries, a_unit, seed);
-    auto arrival = knn::cyclic_arrivals(queries, std::vector<size_t>{2, 1, 1});
+    if (traffic != "figure-3.5") return bench::random_arrivals(queries, a_unit, seed);
+    auto arrival = bench::cyclic_arrivals(queries, std::vector<size_t>{2, 1, 1});
     for (double& time : arrival) time *= 4. / 3 / a_unit;
     return arrival;
   }

@@ -71,7 +71,7 @@ class fold {
   }
 
  private:
-  al::sample sample_of(int rule_size) const {
+  al::sample sample_of(rules::rule_size rule_size) const {
     al::sampler_options options;
     options.rule_size = rule_size;
     options.feature_order =

@@ -27,10 +27,10 @@ struct shape {
   int folds = 5;                                   ///< 1: one split
   std::span<double const> label_shares;            ///< of the labels 0, 1, ...; they sum to 1
 
-  std::size_t reduced(int rule_size) const noexcept {
+  std::size_t reduced(std::uint32_t rule_size) const noexcept {
     return rule_size <= 3 ? reduced_3 : reduced_4;
   }
-  std::size_t iterations(int rule_size) const noexcept {
+  std::size_t iterations(std::uint32_t rule_size) const noexcept {
     return rule_size <= 3 ? iterations_3 : iterations_4;
   }
 };

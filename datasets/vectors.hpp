@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,10 +15,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-namespace rulerank {
-struct share;  // core/even_shares.hpp
-}
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
@@ -238,19 +233,6 @@ struct vectors_options {
 /// automatic and the name does not say one.
 vectors read_vectors(context const& ctx, std::string const& path,
                      vectors_options const& options = {});
-
-/// Rows of a file that has more.
-struct vectors_part {
-  vectors rows;
-  std::size_t first = 0;    ///< the number of the first one in the file
-  std::size_t of_file = 0;  ///< how many the file has
-};
-/// Reads a part of the vectors of a file: of a plain one no more than that, beside what the format
-/// says of all rows. `part_of`: rows [begin, end) of as many as there are. What is right of the
-/// other rows is not known. Throws as `read_vectors` does.
-vectors_part read_vectors_part(context const& ctx, std::string const& path,
-                               std::function<share(std::size_t rows)> const& part_of,
-                               vectors_options const& options = {});
 
 /// Reads one integer a vector, such as its class: one dimension of idx or npy (int8 to int64, uint8
 /// to uint32), or rows of one value of any format of integers. Throws as `read_vectors`, and

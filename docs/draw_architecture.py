@@ -33,7 +33,8 @@ def arguments_of(call):
 
 
 def modules():
-    """name: the modules it links, of all library modules and the program."""
+    """name: the modules it links, of all library modules and the program. The library of a module's published engines is in the
+    module's folder."""
     uses = {}
     for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt")]):
         text = re.sub(r"#.*", "", path.read_text())
@@ -41,7 +42,7 @@ def modules():
             arguments = arguments_of(call)
             uses[arguments[""][0]] = arguments.get("USES", [])
     program = re.sub(r"#.*", "", (ROOT / "apps" / "CMakeLists.txt").read_text())
-    uses["apps"] = re.findall(r"rulerank::(\w+)", program)
+    uses["apps"] = [name for name in re.findall(r"rulerank::(\w+)", program) if not name.endswith("_published")]
     return uses
 
 

@@ -140,7 +140,7 @@ class fold_runner {
     ranking_settings const& first = settings_.members.front();
     datasets::binned_dataset const& items = *train_by(parts_by(first.discretizer));
     al::sampler_options options;
-    options.rule_size = static_cast<int>(size);
+    options.rule_size = size;
     options.thresholds = first.scoring.thresholds;
     options.partitions = settings_.partitions;
     {

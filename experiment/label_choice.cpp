@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<std::string_view, way_count> names{"all",   "chosen", "random",  "queries",
                                                         "depth", "margin", "entropy", "variance"};
 
-constexpr int least_rule_size = 2, largest_rule_size = 6;  // of selective sampling
+constexpr rules::rule_size least_rule_size = 2, largest_rule_size = 6;  // of selective sampling
 
 // A committee of our rankers, each of which learns from two thirds of the labelled documents.
 constexpr std::size_t committee_members = 5;
@@ -192,7 +192,8 @@ document_chooser::document_chooser(context const& ctx, datasets::dataset const& 
   sampling.feature_order =
       datasets::order_features(ctx, items, options.feature_order, options.feature_order_file);
   std::vector<bool> labelled(data.size());
-  for (int size = least_rule_size; size <= largest_rule_size && sampled_.size() < most; ++size) {
+  for (rules::rule_size size = least_rule_size; size <= largest_rule_size && sampled_.size() < most;
+       ++size) {
     sampling.rule_size = size;
     sampling.max_documents = most;
     for (al::choice const& c : al::reduce(ctx, items, sampling).choices) {
@@ -235,7 +236,7 @@ chosen_documents document_chooser::by_sampling(std::size_t count) const {
   chosen_documents found;
   for (sampled const& one : first) found.documents.push_back(one.document);
   found.documents = ascending(std::move(found.documents));
-  int const size = first.back().rule_size;
+  rules::rule_size const size = first.back().rule_size;
   found.how = size == least_rule_size ? fmt::format("rule size {}", size)
                                       : fmt::format("rule sizes {} to {}", least_rule_size, size);
   if (all) found.how += ", all that they choose";

@@ -65,7 +65,7 @@ class document_chooser {
  private:
   struct sampled {
     std::size_t document = 0;
-    int rule_size = 0;
+    rules::rule_size rule_size = 0;
   };
 
   chosen_documents by_sampling(std::size_t count) const;

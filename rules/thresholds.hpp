@@ -8,6 +8,11 @@
 // several threads at once, or changed by one.
 namespace rulerank::rules {
 
+/// The items of a rule at most, its consequent included; 2 or more.
+using rule_size = std::uint32_t;
+inline constexpr rule_size size_to_choose = 4;  ///< default where documents are chosen (al)
+inline constexpr rule_size size_to_rank = 3;    ///< default where rules rank (l2r)
+
 /// When a rule X -> r counts: sigma documents with X and r, among n with X.
 struct thresholds {
   std::uint32_t min_support = 1;  ///< sigma_min, a count; 0 means 1

@@ -81,7 +81,7 @@ nlohmann::ordered_json summary_of(label_pool const& pool, reduced_set const& cho
 /// What ranking by the chosen documents costs against all of them: MAP on the validation parts of
 /// OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/2026-11-22-rule-size).
 struct measured_size {
-  int rule_size;
+  rules::rule_size rule_size;
   char const* percent;  ///< of the training documents
   char const* map;
 };
@@ -90,7 +90,7 @@ constexpr measured_size measured[] = {{2, "0.5 to 0.8", "loses .0411 MAP (.0658 
                                       {4, "4.6 to 14.5", "loses .0007 MAP (.0060 at worst)"},
                                       {5, "8.9 to 31.2", "gains .0026 MAP (loses .0042 at worst)"}};
 
-void say_what_to_expect(session& owner, int rule_size) {
+void say_what_to_expect(session& owner, rules::rule_size rule_size) {
   auto const at = std::ranges::find(measured, rule_size, &measured_size::rule_size);
   if (at == std::end(measured)) return;
   std::string text = fmt::format(
@@ -99,7 +99,7 @@ void say_what_to_expect(session& owner, int rule_size) {
       "ranking by them {} on average against all",
       rule_size, at->percent, at->map);
   for (measured_size const& other : measured)
-    if (std::abs(other.rule_size - rule_size) == 1)
+    if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)
       text += fmt::format("; --rule-size {}: {} %, {}", other.rule_size, other.percent, other.map);
   owner.say(text);
 }

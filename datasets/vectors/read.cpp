@@ -5,6 +5,7 @@
 #include "datasets/vectors/first_fault.hpp"
 #include "datasets/vectors/layout.hpp"
 #include "datasets/vectors/memory.hpp"
+#include "datasets/vectors/part.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "datasets/vectors.hpp"
+#include "datasets/vectors/part.hpp"
 #include "knn/dense/row_files.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/searched_collection.hpp"

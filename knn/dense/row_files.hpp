@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "datasets/vectors.hpp"
+#include "datasets/vectors/part.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #include "knn/metric/schedule.hpp"
 
+#include "bench/metric_traffic.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "knn/metric/testing.hpp"
-#include "knn/metric/traffic.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -234,7 +234,7 @@ TEST(metric_traffic, is_figure_3_5) {
   exclusion const rule(distance_rounding{});
   equal_parts const structure;
   work_of_queries const queries;
-  query_traffic const traffic{cyclic_arrivals(12, std::vector<std::size_t>{2, 1, 1}), true,
+  query_traffic const traffic{bench::cyclic_arrivals(12, std::vector<std::size_t>{2, 1, 1}), true,
                               equal_parts::a_unit};
   auto const run = [&](metric_schedule schedule) {
     std::atomic<int> answers{0};
@@ -247,38 +247,39 @@ TEST(metric_traffic, is_figure_3_5) {
   for (metric_schedule const schedule : {local, metric_schedule::bulk_local}) {
     traffic_work const work = run(schedule);
     EXPECT_EQ(work.end, 12);
-    EXPECT_EQ(work.throughput(), 1);
+    EXPECT_EQ(bench::throughput(work), 1);
     EXPECT_EQ(work.evaluations, (std::vector<std::uint64_t>{12 * 64, 9 * 64, 6 * 64, 3 * 64}));
     EXPECT_EQ(work.efficiency(), 30. / 12 / 4);
     EXPECT_EQ(work.response, (std::vector<double>{4, 3, 2, 1, 5, 3, 2, 1, 6, 3, 2, 1}));
     // Two, three and four threads work by turns, then one.
-    EXPECT_DOUBLE_EQ(work.unit_efficiency(), (3 * (2 + 3 + 4) + 3) / 4. / 12);
+    EXPECT_DOUBLE_EQ(bench::unit_efficiency(work), (3 * (2 + 3 + 4) + 3) / 4. / 12);
   }
   traffic_work const dealt = run(bulk_circular);
   EXPECT_GE(dealt.end, 8.5);
   EXPECT_LT(dealt.end, 8.7);
   EXPECT_GT(dealt.messages, 0u);
   EXPECT_GT(dealt.efficiency(), .95);
-  EXPECT_LT(dealt.mean_response(), 2);
-  EXPECT_GT(dealt.unit_efficiency(), run(local).unit_efficiency() + .2);
+  EXPECT_LT(bench::mean_response(dealt), 2);
+  EXPECT_GT(bench::unit_efficiency(dealt), bench::unit_efficiency(run(local)) + .2);
   traffic_work const both = run(hybrid);
   EXPECT_LT(both.end, 12);
 }
 
 TEST(metric_traffic, arrivals) {
-  EXPECT_EQ(cyclic_arrivals(7, std::vector<std::size_t>{2, 1, 1}),
+  EXPECT_EQ(bench::cyclic_arrivals(7, std::vector<std::size_t>{2, 1, 1}),
             (std::vector<double>{0, 0, 1, 2, 3, 3, 4}));
-  EXPECT_EQ(cyclic_arrivals(3, std::vector<std::size_t>{0, 2}), (std::vector<double>{1, 1, 3}));
-  EXPECT_TRUE(cyclic_arrivals(0, std::vector<std::size_t>{1}).empty());
-  EXPECT_THROW(cyclic_arrivals(3, std::vector<std::size_t>{0, 0}), usage_error);
-  EXPECT_THROW(cyclic_arrivals(3, {}), usage_error);
-  auto const drawn = drawn_arrivals(20000, 4, 9);
-  EXPECT_EQ(drawn, drawn_arrivals(20000, 4, 9));
-  EXPECT_NE(drawn, drawn_arrivals(20000, 4, 10));
+  EXPECT_EQ(bench::cyclic_arrivals(3, std::vector<std::size_t>{0, 2}),
+            (std::vector<double>{1, 1, 3}));
+  EXPECT_TRUE(bench::cyclic_arrivals(0, std::vector<std::size_t>{1}).empty());
+  EXPECT_THROW(bench::cyclic_arrivals(3, std::vector<std::size_t>{0, 0}), usage_error);
+  EXPECT_THROW(bench::cyclic_arrivals(3, {}), usage_error);
+  auto const drawn = bench::random_arrivals(20000, 4, 9);
+  EXPECT_EQ(drawn, bench::random_arrivals(20000, 4, 9));
+  EXPECT_NE(drawn, bench::random_arrivals(20000, 4, 10));
   EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
   EXPECT_EQ(drawn.front(), 0);
   EXPECT_NEAR(drawn.back(), 5000, 150);
-  EXPECT_THROW(drawn_arrivals(3, 0, 1), usage_error);
+  EXPECT_THROW(bench::random_arrivals(3, 0, 1), usage_error);
 }
 
 TEST(metric_schedule, efficiency_is_the_mean_over_the_largest) {
@@ -290,9 +291,9 @@ TEST(metric_schedule, efficiency_is_the_mean_over_the_largest) {
   EXPECT_EQ(work.evaluations_of_all(), 8u);
   EXPECT_EQ(work.efficiency(), .5);
   traffic_work traffic;
-  EXPECT_EQ(traffic.unit_efficiency(), 1);
+  EXPECT_EQ(bench::unit_efficiency(traffic), 1);
   traffic.in_unit = {{4, 0, 0, 6}, {4, 0, 2}};
-  EXPECT_NEAR(traffic.unit_efficiency(), (1 + .5 + .5) / 3, 1e-15);
+  EXPECT_NEAR(bench::unit_efficiency(traffic), (1 + .5 + .5) / 3, 1e-15);
 }
 
 TEST(metric_schedule, wrong_usage_is_told) {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-// Queries that come one after the other, as to a server: how schedules do with few and with many.
-// For benchmarks and tests.
+// Queries that arrive one after the other, as at a server, for benchmarks and tests
+// (bench/metric_traffic.hpp generates arrivals and sums up what was measured).
 namespace rulerank::knn {
 
 /// When queries come, and what time is. Of counted time a thread's clock goes on by one unit for
@@ -22,24 +22,11 @@ struct query_traffic {
   double unit = 1024;  ///< distances; not counted: seconds
 };
 
-/// In unit t of a cycle come counts[t] queries, at its beginning: {2, 1, 1} is figure 3.5's.
-std::vector<double> cyclic_arrivals(std::size_t queries, std::span<std::size_t const> counts);
-/// Queries that come independently, so many a unit on average: exponential times between them,
-/// drawn.
-std::vector<double> drawn_arrivals(std::size_t queries, double a_unit, std::uint64_t seed);
-
 struct traffic_work : schedule_work {
   double end = 0;                ///< units until the last answer
   std::vector<double> response;  ///< of each query: units from when it came to its answer
   /// [thread][unit]: evaluations in each unit of time, of a traffic alone
   std::vector<std::vector<double>> in_unit;
-
-  /// Queries answered a unit.
-  double throughput() const { return end > 0 ? static_cast<double>(response.size()) / end : 0; }
-  double mean_response() const;
-  /// The mean of E over all units of time in which a thread has work. E of the whole search does
-  /// not show threads that wait by turns.
-  double unit_efficiency() const;
 };
 
 /// What is searched.

@@ -11,6 +11,7 @@
 #include "knn/metric/search.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
+#include "knn/text/text_index_part.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -180,7 +181,7 @@ TEST(CollectionSplit, DocumentsInPartsAreFoundAsInOne) {
                                   .search(one_thread(), whole.queries(one_thread(), queries));
         for (std::size_t const size : {1, 2, 5})
           testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
-            auto const part = knn::text_index::build_part(one_thread(), path, options, group);
+            auto const part = knn::text_index_part::build(one_thread(), path, options, group);
             EXPECT_EQ(part.statistics().documents, 61U);
             EXPECT_EQ(part.statistics().mean_length, whole.statistics().mean_length);
             EXPECT_EQ(part.statistics().document_frequency, whole.statistics().document_frequency);
@@ -216,7 +217,7 @@ TEST(CollectionSplit, ErrorsOfDocumentsInPartsNameTheLinesOfTheFile) {
       EXPECT_EQ(message_of([&] {
                   testing_tools::run_processes(
                       static_cast<int>(size), [&](process_group const& group) {
-                        knn::text_index::build_part(one_thread(), path, {}, group);
+                        knn::text_index_part::build(one_thread(), path, {}, group);
                       });
                 }),
                 expected)
@@ -239,7 +240,7 @@ TEST(CollectionSplit, LinesInPartsAreDocumentsAsInOneFile) {
     auto const whole = knn::text_index::build(one_thread(), path, {});
     for (std::size_t const size : {1, 2, 5})
       testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
-        auto const part = knn::text_index::build_part(one_thread(), path, {}, group);
+        auto const part = knn::text_index_part::build(one_thread(), path, {}, group);
         EXPECT_EQ(part.statistics().documents, whole.statistics().documents);
         EXPECT_EQ(part.terms().size(), whole.terms().size());
         for (std::size_t d = 0; d < part.ids().size(); ++d)
@@ -260,12 +261,12 @@ TEST(CollectionSplit, APartOfATextIndexIsNoIndex) {
   testing_tools::run_processes(2, [&](process_group const& group) {
     std::string const path = path_of_part(folder / "index", static_cast<std::size_t>(group.rank()));
     output_file file(path);
-    knn::text_index::build_part(one_thread(), docs, {}, group, file);
+    knn::text_index_part::build(one_thread(), docs, {}, group, file);
     file.commit();
-    EXPECT_EQ(knn::text_index::open_part({}, path).first_document() == 0, group.is_first());
+    EXPECT_EQ(knn::text_index_part::open({}, path).first_document() == 0, group.is_first());
     EXPECT_THROW(knn::text_index::open({}, path), error);
   });
-  EXPECT_THROW(knn::text_index::open_part({}, whole), error);
+  EXPECT_THROW(knn::text_index_part::open({}, whole), error);
 }
 
 class IndexParts : public ::testing::Test {

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/index_parts.hpp"
+#include "knn/text/text_index_part.hpp"
 
 #include <cmath>
 #include <utility>
@@ -27,7 +28,7 @@ text_collection text_collection::open_parts(context const& ctx, std::string cons
   text_collection opened;
   opened.searched_collection::open_parts(
       ctx, read_index_parts(path, "text"), is_split,
-      [&](index_part const& part) { opened.add(text_index::open_part(ctx, part.path)); });
+      [&](index_part const& part) { opened.add(text_index_part::open(ctx, part.path)); });
   if (is_split) opened.postings_ = sum(*ctx.processes, opened.postings_);
   return opened;
 }
@@ -36,7 +37,7 @@ text_collection text_collection::build_part(context const& ctx, std::string cons
                                             text_index_options const& options) {
   text_collection built;
   built.is_split_ = true;
-  built.add(text_index::build_part(ctx, collection, options, *ctx.processes));
+  built.add(text_index_part::build(ctx, collection, options, *ctx.processes));
   built.items_ = built.first_index().statistics().documents;
   built.postings_ = sum(*ctx.processes, built.postings_);
   return built;
@@ -49,11 +50,11 @@ text_collection text_collection::build_part(context const& ctx, std::string cons
   std::string const path = path_of_part(index, static_cast<std::size_t>(group.rank()));
   {
     output_file file(path);
-    text_index::build_part(ctx, collection, options, group, file);
+    text_index_part::build(ctx, collection, options, group, file);
     group.gather({});  // all are written, or none is put in its place
     file.commit();
   }
-  write_index_parts(group, index, "text", text_index::open_part(ctx, path).ids().size());
+  write_index_parts(group, index, "text", text_index_part::open(ctx, path).ids().size());
   return open_parts(ctx, index, true);
 }
 

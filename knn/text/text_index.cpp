@@ -8,6 +8,7 @@
 #include "knn/text/index_layout.hpp"
 #include "knn/text/index_options.hpp"
 #include "knn/text/index_writer.hpp"
+#include "knn/text/text_index_part.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -123,12 +124,12 @@ text_index_timings text_index::build(context const& ctx, std::string const& coll
       .timings;
 }
 
-text_index text_index::build_part(context const& ctx, std::string const& collection,
+text_index text_index_part::build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, process_group const& group) {
-  return build_in_memory(ctx, collection, options, {.group = &group}).index;
+  return text_index::build_in_memory(ctx, collection, options, {.group = &group}).index;
 }
 
-text_index_timings text_index::build_part(context const& ctx, std::string const& collection,
+text_index_timings text_index_part::build(context const& ctx, std::string const& collection,
                                           text_index_options const& options,
                                           process_group const& group, output_file& file) {
   return build_index(ctx, collection, options, {.group = &group},
@@ -140,8 +141,8 @@ text_index text_index::open(context const& ctx, std::string const& path) {
   return open(ctx, path, false);
 }
 
-text_index text_index::open_part(context const& ctx, std::string const& path) {
-  return open(without_processes(ctx), path, true);
+text_index text_index_part::open(context const& ctx, std::string const& path) {
+  return text_index::open(without_processes(ctx), path, true);
 }
 
 text_index text_index::open(context const& ctx, std::string const& path, bool part) {

@@ -17,7 +17,6 @@
 
 namespace rulerank {
 class output_file;
-class process_group;
 }  // namespace rulerank
 
 namespace rulerank::knn {
@@ -106,22 +105,10 @@ class text_index {
   /// it. The caller commits the file.
   static text_index_timings build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, output_file& file);
-  /// The part of a collection's index that a process of a group has: of documents that follow each
-  /// other, about as many as those of the other processes, which all call it with the same
-  /// arguments. Terms and their numbers, what weighs them, and the dictionary are those of the
-  /// whole collection. Throws as `build` does, and `usage_error` for vectors. It reads the
-  /// collection twice, but for its share of the bytes where a document is a line of a plain file.
-  static text_index build_part(context const& ctx, std::string const& collection,
-                               text_index_options const& options, process_group const& group);
-  static text_index_timings build_part(context const& ctx, std::string const& collection,
-                                       text_index_options const& options,
-                                       process_group const& group, output_file& file);
   /// Maps a file that `build` wrote. Throws `error` for any other file and for a damaged one. The
   /// context's processes, if it has any, open the same file together: each compares a share of it
   /// with its checksums.
   static text_index open(context const& ctx, std::string const& path);
-  /// The same of `build_part`, of which `open` takes none.
-  static text_index open_part(context const& ctx, std::string const& path);
 
   sparse_index const& index() const noexcept { return index_; }
   string_table const& terms() const noexcept { return terms_; }
@@ -151,6 +138,7 @@ class text_index {
                         std::span<datasets::text_document const> documents) const;
 
  private:
+  friend struct text_index_part;
   text_index(sparse_index index, std::span<std::byte const> bytes)
       : index_(std::move(index)), bytes_(bytes) {}
   static indexed_collection build_in_memory(context const& ctx, collection_source const& collection,

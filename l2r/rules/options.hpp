@@ -29,7 +29,8 @@ engine engine_from(std::string_view);
 
 /// What a score depends on besides the training set and the document.
 struct scoring_options {
-  std::uint32_t rule_size = 3;   ///< counts the consequent: 1 <= |X| < rule_size; at least 2
+  rules::rule_size rule_size =
+      rules::size_to_rank;       ///< counts the consequent: 1 <= |X| < rule_size; at least 2
   rules::thresholds thresholds;  ///< when a rule is valid, by its raw support and confidence
   double support_weight = 0;     ///< w: an itemset weighs n^w, n the documents that hold it
   double smoothing = 0;          ///< a: confidence (n_r + a prior_r) / (n + a); 0 or more

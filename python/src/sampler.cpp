@@ -120,7 +120,7 @@ void add_sampler(nb::module_& to) {
              std::vector<std::size_t> query_begin, std::string const& engine) {
             sampling made;
             made.order = datasets::feature_order_from(feature_order);
-            made.options.rule_size = rule_size;
+            made.options.rule_size = static_cast<rules::rule_size>(std::max(rule_size, 0));
             made.options.thresholds = {min_support, min_confidence};
             made.options.partitions = partitions;
             made.options.max_documents = max_documents;

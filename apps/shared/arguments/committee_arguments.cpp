@@ -79,7 +79,7 @@ learners::members committee_arguments::make_members(session& owner,
                                                     sampler_arguments const& sampler,
                                                     datasets::dataset const& train) const {
   learners::learner_options how;
-  how.rules.scoring.rule_size = static_cast<std::uint32_t>(sampler.rule_size);
+  how.rules.scoring.rule_size = sampler.rule_size;
   how.rules.scoring.thresholds = {sampler.min_support, sampler.min_confidence};
   learners::members who;
   for (std::string const& name : learners())

@@ -12,7 +12,7 @@ namespace rulerank::apps {
 /// How a training set is reduced: --partitions --feature-order, and in `reduce` itself
 /// --rule-size --min-support --min-confidence --engine --max-documents too.
 struct sampler_arguments {
-  int rule_size = al::sampler_options{}.rule_size;
+  rules::rule_size rule_size = al::sampler_options{}.rule_size;
   std::string partitions = "auto";
   std::string feature_order = "chi2";
   std::uint32_t min_support = 1;

@@ -1,4 +1,4 @@
-#include "knn/metric/traffic.hpp"
+#include "bench/metric_traffic.hpp"
 
 #include "core/error.hpp"
 #include "core/random.hpp"
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rulerank::knn {
+namespace rulerank::bench {
 
 std::vector<double> cyclic_arrivals(std::size_t queries, std::span<std::size_t const> counts) {
   if (std::accumulate(counts.begin(), counts.end(), std::size_t{0}) == 0)
@@ -20,7 +20,7 @@ std::vector<double> cyclic_arrivals(std::size_t queries, std::span<std::size_t c
   return arrival;
 }
 
-std::vector<double> drawn_arrivals(std::size_t queries, double a_unit, std::uint64_t seed) {
+std::vector<double> random_arrivals(std::size_t queries, double a_unit, std::uint64_t seed) {
   if (!(a_unit > 0) || std::isinf(a_unit))
     throw usage_error("found a rate of arrivals that is not above 0");
   random_engine chance(seed);
@@ -33,20 +33,25 @@ std::vector<double> drawn_arrivals(std::size_t queries, double a_unit, std::uint
   return arrival;
 }
 
-double traffic_work::mean_response() const {
+double throughput(knn::traffic_work const& work) {
+  return work.end > 0 ? static_cast<double>(work.response.size()) / work.end : 0;
+}
+
+double mean_response(knn::traffic_work const& work) {
+  std::vector<double> const& response = work.response;
   if (response.empty()) return 0;
   return std::accumulate(response.begin(), response.end(), 0.0) /
          static_cast<double>(response.size());
 }
 
-double traffic_work::unit_efficiency() const {
+double unit_efficiency(knn::traffic_work const& work) {
   double sum = 0;
   std::size_t busy = 0;
   for (std::size_t unit = 0;; ++unit) {
     double all = 0;
     double most = 0;
     bool ended = true;
-    for (auto const& of_thread : in_unit) {
+    for (auto const& of_thread : work.in_unit) {
       if (unit >= of_thread.size()) continue;
       ended = false;
       all += of_thread[unit];
@@ -54,10 +59,10 @@ double traffic_work::unit_efficiency() const {
     }
     if (ended) break;
     if (most == 0) continue;
-    sum += all / most / static_cast<double>(in_unit.size());
+    sum += all / most / static_cast<double>(work.in_unit.size());
     ++busy;
   }
   return busy > 0 ? sum / static_cast<double>(busy) : 1;
 }
 
-}  // namespace rulerank::knn
+}  // namespace rulerank::bench
