@@ -30,7 +30,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::al::al_test {
+namespace rulerank::inline v0::al::al_test {
 namespace {
 
 [[maybe_unused]] bool const published_engines_are_listed = (add_published_engines(), true);

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

@@ -17,7 +17,7 @@
 // the document lines of the pool's file, with the docid beside it as a check.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// What is said of a document.
 struct answer {

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::al::answers_test {
+namespace rulerank::inline v0::al::answers_test {
 namespace {
 
 using rulerank::testing_tools::complaint_of;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

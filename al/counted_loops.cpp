@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

@@ -17,7 +17,7 @@
 
 // `delta` on GPUs (docs/modules/al.md, "delta"), the part of the host: memory, launches, and what
 // the kernel (delta_kernel.cu) has chosen.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

@@ -11,7 +11,7 @@
 // makes the table of gains, and lets the others go on. With several devices each has some of the
 // documents and all the supports; the last blocks write their smallest totals into memory that all
 // devices see, and then do the same everywhere.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

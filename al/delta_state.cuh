@@ -9,7 +9,7 @@
 
 // What the host (delta_cuda.cu) and the kernel (delta_kernel.cu) of `delta` share: the partitions
 // in the memory of a device, how far each of them is, and what devices write to each other.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// What atomicMin and shuffles take.
 using delta_key = unsigned long long;

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// Loops that run on GPUs. One thread at a time may use them.
 using sampler_on_devices = partition_loops;

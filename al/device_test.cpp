@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 // The samplers that keep their loop on GPUs, against the same on the CPU.
-namespace rulerank::al::device_test {
+namespace rulerank::inline v0::al::device_test {
 namespace {
 
 datasets::binned_dataset drawn(std::uint64_t seed, std::size_t documents, std::size_t features,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 document_selection::document_selection(sampling_setup const& setup, sampling_engine const& engine,
                                        shared_partitions parts)

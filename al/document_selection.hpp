@@ -5,7 +5,7 @@
 #include <memory>
 #include <unordered_set>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// Documents, chosen in (iteration, partition) order. Where all labels are known, partitions go on
 /// side by side as far as they cannot exceed the budget together.

@@ -2,7 +2,7 @@
 
 #include "al/device_delta.hpp"
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

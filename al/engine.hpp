@@ -10,7 +10,7 @@
 #include <vector>
 
 // How an engine is made, and the loops that engines share.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// All partitions of a sampling; may be null: each is then made when it starts and freed when it is
 /// done.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 label_table::label_table(std::vector<answer> rows, std::string path, datasets::dataset const& pool,
                          answer_journal* journal)

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// A table of labels (read_labels) that answers the questions of a labelling. Each answer
 /// that is used goes to the journal first, where there is one, so that the next table may be

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::al::label_table_test {
+namespace rulerank::inline v0::al::label_table_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// A document that wants a label: where it is about to be chosen. Of whole queries: partition 0
 /// stands for all, and iteration counts queries.

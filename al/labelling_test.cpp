@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::al::labelling_test {
+namespace rulerank::inline v0::al::labelling_test {
 namespace {
 
 datasets::binned_dataset drawn_pool(std::uint64_t seed, std::size_t documents, std::size_t features,

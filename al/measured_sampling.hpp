@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// For benchmarks and tests: `reduce` with the stop rule off. Each partition chooses exactly so
 /// many documents (fewer where it has fewer), the minimum being taken over documents not yet

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 void partition::items_of(std::size_t position, std::vector<rules::item>& out) const {
   out.clear();

@@ -15,7 +15,7 @@
 #include <vector>
 
 // One partition (a subset of the features) as every engine sees it, and the loop they share.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// Documents lie by position, in the order in which ties are settled: doc_occurs ascending, then
 /// index descending; so the document with the smallest key is the first with the fewest rules.

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// The loops of all partitions of a sampling (Algorithm 3), each as far as it has gone. One call at
 /// a time.

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// Selective sampling of whole queries (docs/definitions.md, Sampling). All partitions choose
 /// together, and what the choice depends on is the rule counts of SSARP: where each query is one

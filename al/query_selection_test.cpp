@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 // Whole queries, chosen with labels that are there and with labels that are asked for.
-namespace rulerank::al::query_selection_test {
+namespace rulerank::inline v0::al::query_selection_test {
 namespace {
 
 struct drawn_queries {

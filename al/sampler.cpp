@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

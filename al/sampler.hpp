@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// What counts the rules. All engines choose the same documents in the same order.
 enum class engine {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-namespace rulerank::al::reference {
+namespace rulerank::inline v0::al::reference {
 
 struct selection {
   std::vector<std::size_t> documents;  // in the order chosen

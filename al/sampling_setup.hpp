@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// What all partitions of one sampling share. Constant but for the gate, which has its own lock:
 /// any number of threads may use one.

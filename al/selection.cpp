@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 std::unique_ptr<selection> make_selection(sampling_setup const& setup,
                                           sampling_engine const& engine, shared_partitions parts) {

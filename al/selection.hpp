@@ -11,7 +11,7 @@
 
 // The driver of every sampling: documents, or whole queries, are chosen one after the other under a
 // budget, for as long as their labels are known.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// Where a selection gets the labels of the documents it is about to choose.
 class label_source {

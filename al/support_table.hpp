@@ -17,7 +17,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 __extension__ using key128 = unsigned __int128;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 // What several tests of the samplers use.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// `bins` codes a feature, drawn with most mass on the first ones; one in `absent` has no item.
 /// Without labels.

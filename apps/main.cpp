@@ -32,7 +32,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr int interrupted_code = 130;

@@ -8,7 +8,7 @@
 #include <vector>
 
 // What dense engines find, where a bench runs one without an index around it.
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 /// Lists of k candidates each, one a query.
 inline knn::neighbours neighbours_of(std::vector<std::vector<knn::dense_candidate>> const& lists,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// How the benchmarks name an engine: NAME[@GPUS][/GIB][:DOCUMENTS].
 struct engine_argument {

@@ -12,7 +12,7 @@
 #endif
 
 // What engines take, by the operating system's and the driver's account, in bytes.
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 /// A line of /proc/self/status in kB, as bytes.
 inline std::size_t own_status(std::string const& name) {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 using std::size_t;
 

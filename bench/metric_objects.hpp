@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 /// SISAP's text: "dimensions rows ...", then the rows.
 /// @throws std::invalid_argument for other text.

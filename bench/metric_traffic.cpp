@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 std::vector<double> cyclic_arrivals(std::size_t queries, std::span<std::size_t const> counts) {
   if (std::accumulate(counts.begin(), counts.end(), std::size_t{0}) == 0)

@@ -9,7 +9,7 @@
 
 // Simulated traffic of Barrientos 2011, section 3.3: when queries arrive, and how a schedule did.
 // All functions may be called from several threads at once.
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 /// The arrivals of `queries` queries: counts[t] queries at the start of unit t of a cycle.
 /// {2, 1, 1} is figure 3.5's. Throws `usage_error` for a cycle without queries.

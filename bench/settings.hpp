@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 /// A benchmark's arguments, NAME=VALUE each; those that are not given keep what stands here.
 class settings {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 using knn::sparse_matrix;
 using knn::sparse_rows;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 // Drawn collections of texts for text_bench.
-namespace rulerank::bench {
+namespace rulerank::inline v0::bench {
 
 /// The size of a published text collection (Freitas 2017, Table 5.14) and of its set of queries.
 struct text_shape {

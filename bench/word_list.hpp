@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Words between commas, of an argument or, where it is - or not there, of `all`.
 inline std::vector<std::string> word_list(int argc, char** argv, int at, std::string const& all) {

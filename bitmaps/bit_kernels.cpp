@@ -9,7 +9,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::bitmaps::HWY_NAMESPACE {
+namespace rulerank::inline v0::bitmaps::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -230,7 +230,7 @@ smallest_total add_overlap_gains(std::uint8_t const* const* columns, std::uint8_
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 HWY_EXPORT(popcount);
 HWY_EXPORT(and_popcount);

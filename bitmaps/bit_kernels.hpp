@@ -10,7 +10,7 @@
 // AND and popcount over words, dispatched at run time over the instruction sets that Highway knows.
 // Spans of words must be aligned to 64 bytes and padded with zeros to a multiple of 8 words (rows
 // of a bit_matrix and ranges that start and end at such a boundary are).
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 /// Set bits of a.
 std::uint64_t popcount(std::span<word const> a);

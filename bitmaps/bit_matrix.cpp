@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 void bit_matrix::grow(std::size_t columns) {
   std::size_t const needed = padded_words(columns);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 using word = std::uint64_t;
 inline constexpr std::size_t word_bits = 64;

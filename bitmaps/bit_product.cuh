@@ -4,7 +4,7 @@
 
 // Products of bit matrices on a warp: C[i][j] += the number of bits that row i of A and row j of B
 // have in common, for 16 rows, 8 rows and 256 bits at a time.
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 /// Bits of a row that one product takes, and the 32-bit words they are.
 inline constexpr std::uint32_t product_bits = 256;

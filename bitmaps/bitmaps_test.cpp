@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
-namespace rulerank::bitmaps::bitmaps_test {
+namespace rulerank::inline v0::bitmaps::bitmaps_test {
 namespace {
 
 /// Runs a test body once for every instruction set this processor has.

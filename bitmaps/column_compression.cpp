@@ -11,7 +11,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::bitmaps::HWY_NAMESPACE {
+namespace rulerank::inline v0::bitmaps::HWY_NAMESPACE {
 
 using step = column_compression::step;
 
@@ -103,7 +103,7 @@ void compress_columns(step const* steps, std::size_t step_count, word const* col
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 HWY_EXPORT(plan);
 HWY_EXPORT(compress_columns);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 /// How to keep only the columns of a bit matrix that a mask row has: the bits of each class stay
 /// together, in order, and start at a word of their own. A step takes the bits `mask` of a source

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
-namespace rulerank::bitmaps::column_compression_test {
+namespace rulerank::inline v0::bitmaps::column_compression_test {
 namespace {
 
 /// One word or more a class, one bit at a time.

@@ -12,7 +12,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::bitmaps::HWY_NAMESPACE {
+namespace rulerank::inline v0::bitmaps::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using words_tag = hn::CappedTag<word, row_words_multiple>;
@@ -99,7 +99,7 @@ void pack_rows(word const* mask, word const* const* rows, std::size_t n, std::si
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 HWY_EXPORT(and_counts);
 HWY_EXPORT(and_rows);

@@ -8,7 +8,7 @@
 // One bit row against many, as depth-first mining needs them: a call serves all rows of a node.
 // Rows are aligned to 64 bytes and padded with zeros to a multiple of 8 words (rows of a
 // bit_matrix are), `words` is such a multiple; `rows` has n of them.
-namespace rulerank::bitmaps {
+namespace rulerank::inline v0::bitmaps {
 
 /// counts[j] = set bits of row AND rows[j].
 void and_counts(word const* row, word const* const* rows, std::size_t n, std::size_t words,

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-namespace rulerank::bitmaps::row_kernels_test {
+namespace rulerank::inline v0::bitmaps::row_kernels_test {
 namespace {
 
 /// Random rows of `columns` bits, each set with the probability that its row has.

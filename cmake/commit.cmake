@@ -22,7 +22,7 @@ if(GIT)
 endif()
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 "#include \"core/machine.hpp\"
-namespace rulerank {
+namespace rulerank::inline v0 {
 char const* commit() noexcept {
   return \"@commit@\";
 }

@@ -4,7 +4,7 @@
 #include <new>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Bytes to which bit rows and byte columns are aligned and padded: a cache line, an AVX-512 word.
 inline constexpr std::size_t alignment = 64;

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Appends the text that `format` describes with `arguments` (the language of fmt, which numbers
 /// the arguments from 0). fmt::format_to does the same, but every file that calls it compiles all

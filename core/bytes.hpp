@@ -13,7 +13,7 @@
 
 // Values as bytes for other processes of the same program on machines of one kind: as they are in
 // memory, containers behind their size, and of a struct its members.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// A struct that lists what of it is put and taken:
 ///     static auto members_of(auto& value) { return std::tie(value.name, value.counts); }

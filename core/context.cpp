@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 int context::thread_count() const noexcept {
   if (threads > 0) return threads;

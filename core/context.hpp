@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 class process_group;  // core/process_group.hpp
 

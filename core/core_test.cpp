@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace rulerank::core_test {
+namespace rulerank::inline v0::core_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -8,7 +8,7 @@
 #include <cuda_runtime_api.h>
 
 // For sources that are compiled with CUDA.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Throws `device_error` that names the failure, the device, and the file and line of the call.
 [[noreturn]] inline void throw_device_error(cudaError_t status, std::source_location where) {

@@ -12,7 +12,7 @@
 // Owners of memory for sources that are compiled with CUDA. Move-only; destructors do not throw.
 // One thread at a time may use an owner. The current device, which several functions here read or
 // set, belongs to the calling thread.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Makes a device current, and the one before again when it is destroyed.
 class current_device {

@@ -9,7 +9,7 @@
 #include <vector>
 
 // For sources that are compiled with CUDA.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Ts of some devices that stay when their users are done with them, so that memory is taken once
 /// and not for each use: who takes one gets one that was given back, or the first time a new one.

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 // The parts of core that sources compiled with CUDA use.
-namespace rulerank {
+namespace rulerank::inline v0 {
 namespace {
 
 int current() {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// One CUDA device.
 struct device {

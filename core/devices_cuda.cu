@@ -2,7 +2,7 @@
 
 #include <cuda_runtime.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 device_list list_cuda_devices() {
   int count = 0;

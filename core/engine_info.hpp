@@ -11,7 +11,7 @@
 // the same measure of quality.
 //
 // All functions read the list alone: any thread may call them at any time.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Where an engine runs: a set of flags.
 enum class runs_on : std::uint8_t { nowhere = 0, cpu = 1, gpus = 2, cpu_and_gpus = 3 };

@@ -14,7 +14,7 @@
 // How a module holds its engines and chooses among them. What the program, the tests and the
 // benchmarks print of an engine, where it runs and how it is made is read from its entry; adding an
 // engine means one entry and its source file.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// The engines of a module: its own, then those that the module's library of published engines
 /// adds. `Maker` is what makes an engine.

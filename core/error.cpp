@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 namespace {
 std::string shown(source_position const& where) {

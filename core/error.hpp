@@ -7,7 +7,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Text for a message that may go to a terminal: control characters, marks of direction and what is
 /// not UTF-8 stand as \xNN. Errors do this to what they are given; warnings when shown.

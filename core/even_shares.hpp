@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// A range of indices.
 struct share {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// A host thread for each of some devices, with its device current, kept for one call of `run`
 /// after the other. The first device's work is done by the calling thread. One thread at a time may

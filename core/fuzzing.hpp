@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace rulerank::fuzzing {
+namespace rulerank::inline v0::fuzzing {
 
 /// Ends the target where something that must hold does not.
 inline void require(bool good, char const* what) {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Reads the members of one JSON object of models, settings and cuts; `Json` is nlohmann::json or
 /// nlohmann::ordered_json. Everything that does not fit is an `error` that names the file and the

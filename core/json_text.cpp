@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 namespace {
 

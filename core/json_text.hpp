@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// The value that a file's JSON, or a part of it that begins with its line `first_line`, holds.
 /// Throws `error` with the line and column of what is malformed, of a zero byte, of a number that

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 machine this_machine() {
   machine here;

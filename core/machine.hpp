@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// The commit this was built from, `-dirty` behind it when tracked files differed from it;
 /// "unknown" when the sources did not lie in a git checkout of their own.

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Memory that a computation is about to take.
 struct memory_request {

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::memory_gate_test {
+namespace rulerank::inline v0::memory_gate_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

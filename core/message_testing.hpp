@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::testing_tools {
+namespace rulerank::inline v0::testing_tools {
 
 /// What the `Error` says that the work throws; "OK" where it throws nothing. Other exceptions pass
 /// through.

@@ -11,7 +11,7 @@
 
 // Values that options and files give by name. A table lists them in the order in which messages
 // name them. All functions read the table alone: any thread may call them at any time.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 template <class Value>
 struct named_value {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// An output that appears whole or not at all. Bytes go to a nameless file in the target's folder
 /// (where the file system has them, else to `.NAME.partial-PID-N`), and `commit()` puts it in the

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 namespace {
 

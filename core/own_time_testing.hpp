@@ -15,7 +15,7 @@
 
 #include <unistd.h>
 
-namespace rulerank::testing_tools {
+namespace rulerank::inline v0::testing_tools {
 
 /// The seconds since it was made in which the busiest thread of this process has a processor, and
 /// those in which all of them sleep. On a machine with nothing else to do these are the seconds of

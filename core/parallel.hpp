@@ -14,7 +14,7 @@
 #error "without OpenMP the loops of this source would silently have one thread"
 #endif
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Calls `work(begin, end, thread)` for ranges of at most `grain` that cover [0, n), given in
 /// rising order to the context's threads as they become free; `thread` is in [0, thread_count()),

@@ -9,7 +9,7 @@
 #include <vector>
 
 // For sources that are compiled with CUDA.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// A T that is made and destroyed with its device current, whichever is current before and after.
 /// Does not throw when it is destroyed. Move-only.

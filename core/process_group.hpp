@@ -16,7 +16,7 @@
 
 // Threads: one thread of a process uses its group, the one that made it; contexts with a group are
 // for that thread alone.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Processes that share out work (context::processes): each makes the same calls in the same order,
 /// and all have the results. mpi/communicator.hpp has one of MPI ranks.

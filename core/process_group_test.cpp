@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::process_group_test {
+namespace rulerank::inline v0::process_group_test {
 namespace {
 
 struct counted_words {

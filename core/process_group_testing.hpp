@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::testing_tools {
+namespace rulerank::inline v0::testing_tools {
 
 /// Thrown where another process has ended.
 struct ended_elsewhere {};

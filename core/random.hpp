@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// The standard fixes the numbers of this engine, but not those of the standard distributions; so
 /// the functions below are our own, and the same seed gives the same numbers everywhere. One thread

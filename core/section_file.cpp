@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 // The file of an index: 64 bytes of prefix, sections that begin at multiples of 64 bytes, and a
 // header in JSON that names them, with their checksums. Numbers are little-endian.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// What one kind of index has.
 struct section_kind {

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::section_file_test {
+namespace rulerank::inline v0::section_file_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -11,7 +11,7 @@
 #include <openssl/evp.h>
 #include <sys/stat.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 struct sha256::state {
   EVP_MD_CTX* context = EVP_MD_CTX_new();

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// SHA-256 (FIPS 180-4) of a stream of bytes, as sha256sum prints it. One thread at a time may use
 /// an object.

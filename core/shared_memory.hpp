@@ -5,7 +5,7 @@
 #include <cstddef>
 
 // For sources that are compiled with CUDA.
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Lets launches of a kernel on the current device take as much dynamic shared memory as a block
 /// can have; returns how many bytes that is. The limit belongs to the kernel, whoever launches it:

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Runs from when it is made.
 class stopwatch {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// A stream of the device that was current when it was made. Move-only; the destructor does not
 /// throw. Several threads may queue work on it at once.

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::testing_tools {
+namespace rulerank::inline v0::testing_tools {
 
 /// A folder of its own, removed with all it holds at the end.
 class temporary_folder {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A matrix of values, row by row; rows are documents, columns are features. NaN: missing.
 /// `Value` is float or double.

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::arrays_test {
+namespace rulerank::inline v0::datasets::arrays_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 dataset with_bin_numbers(context const& ctx, dataset data, binned_dataset const& binned) {
   std::size_t const features = binned.feature_count();

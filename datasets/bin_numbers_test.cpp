@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::bin_numbers_test {
+namespace rulerank::inline v0::datasets::bin_numbers_test {
 namespace {
 
 TEST(bin_numbers, replace_the_values) {

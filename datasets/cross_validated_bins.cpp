@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// The distinct values of a feature, ascending, with how often each occurs. There is no -0.
 struct value_counts {

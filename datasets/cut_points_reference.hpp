@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rulerank::datasets::reference {
+namespace rulerank::inline v0::datasets::reference {
 
 inline double tube_log_likelihood(double n, double total, double width) {
   return n == 0 ? 0 : n * std::log(n / (total * width));

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::cut_points_test {
+namespace rulerank::inline v0::datasets::cut_points_test {
 namespace {
 
 constexpr binning all_methods[] = {binning::tube, binning::width, binning::frequency};

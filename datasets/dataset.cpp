@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

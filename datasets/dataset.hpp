@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// The label of a document whose label is not known yet (`--unlabelled`).
 inline constexpr std::int32_t unlabelled = -1;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// The documents given by their indexes, in that order, without queries.
 dataset rows_of(dataset const& data, std::span<std::size_t const> documents);

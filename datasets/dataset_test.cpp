@@ -29,7 +29,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace rulerank::datasets::dataset_test {
+namespace rulerank::inline v0::datasets::dataset_test {
 namespace {
 
 using rulerank::testing_tools::says;

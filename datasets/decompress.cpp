@@ -9,7 +9,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// An archive that is damaged or ends too early.
 class archive_fault : public std::runtime_error {

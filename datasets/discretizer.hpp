@@ -13,7 +13,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 enum class binning { tube, width, frequency };
 enum class missing_values { item, none, zero };  ///< what a listed NULL/nan becomes

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Round-trip exact; `from_json` throws `error` naming `name` for anything that does not fit.
 nlohmann::json to_json(discretizer const& fitted);

@@ -11,7 +11,7 @@
 // (read_dataset_part). All processes call with the same options.
 //
 // Threads: the one that uses the group.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// At most so many bytes are told to a process in one exchange, unless they are of one feature.
 constexpr std::size_t bytes_together = std::size_t{16} << 20;

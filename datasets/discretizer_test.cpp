@@ -25,7 +25,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::datasets::discretizer_test {
+namespace rulerank::inline v0::datasets::discretizer_test {
 namespace {
 
 using rulerank::testing_tools::complaint_of;

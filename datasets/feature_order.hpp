@@ -10,7 +10,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// In which order features are dealt into partitions (docs/definitions.md, Sampling).
 enum class feature_order {

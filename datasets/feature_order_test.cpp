@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::feature_order_test {
+namespace rulerank::inline v0::datasets::feature_order_test {
 namespace {
 
 using rulerank::testing_tools::complaint_of;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Whether a word is one in small letters, but for the case of its letters, of ASCII.
 inline bool same_word(std::string_view word, std::string_view small) {

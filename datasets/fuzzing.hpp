@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-namespace rulerank::datasets::fuzzing {
+namespace rulerank::inline v0::datasets::fuzzing {
 
 using rulerank::fuzzing::require;
 

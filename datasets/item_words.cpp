@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 feature_names read_feature_names(context const& ctx, std::string const& path) {
   constexpr std::string_view blanks = " \t";

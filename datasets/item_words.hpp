@@ -12,7 +12,7 @@
 // Items as people read them: `BM25 of title in [0.42, 0.61)`.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Reads lines of a feature's number and its name, blanks or a tab between; blanks around a name
 /// go, those in it stay. Plain, .gz or .zst; blank lines and those that begin with `#` are passed

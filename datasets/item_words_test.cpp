@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::item_words_test {
+namespace rulerank::inline v0::datasets::item_words_test {
 namespace {
 
 using rulerank::testing_tools::complaint_of;

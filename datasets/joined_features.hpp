@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Reads features that are to be joined, as `read_dataset` does: rows in any order, labels or none.
 /// `chosen`: the features that are wanted; of delimited text the other columns, and labels, may

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::joined_test {
+namespace rulerank::inline v0::datasets::joined_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

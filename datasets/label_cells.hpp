@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// `text` as a cell that no spreadsheet calculates: an apostrophe stands in front of one that
 /// begins with = + - @ (their full-width forms, tab, CR and an apostrophe too). Control characters

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::label_cells_test {
+namespace rulerank::inline v0::datasets::label_cells_test {
 namespace {
 
 TEST(label_cells, that_a_spreadsheet_would_calculate_are_guarded) {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 libsvm_problem::libsvm_problem(dataset const& data)
     : labels_(data.labels.begin(), data.labels.end()) {

@@ -8,7 +8,7 @@
 
 #include <libsvm/svm.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A data set in libsvm's form, in memory of its own. `problem()` points into this object, which
 /// moves but does not copy; it holds until this is destroyed. Rows are the documents, in order;

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::libsvm_test {
+namespace rulerank::inline v0::datasets::libsvm_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <numeric>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 void remove_byte_order_mark(std::string_view& text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";

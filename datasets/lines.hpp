@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Passes over UTF-8's byte order mark, which some editors put in front of a text.
 void remove_byte_order_mark(std::string_view& text);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::normalize_test {
+namespace rulerank::inline v0::datasets::normalize_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();

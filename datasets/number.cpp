@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 enum class number_kind {
   finite,

@@ -16,7 +16,7 @@
 
 // Whatever decides a value is an integer operation or one of + - * / sqrt on doubles, which IEEE
 // 754 fixes to the last bit.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// The published size of a learning-to-rank set, one fold of it, and of its reduction
 /// (Freitas 2017, tables 5.1 and 5.2; Yahoo's and the label shares from the sets' own

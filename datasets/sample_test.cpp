@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::sample_test {
+namespace rulerank::inline v0::datasets::sample_test {
 namespace {
 
 using testing_tools::temporary_folder;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

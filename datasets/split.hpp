@@ -10,7 +10,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Which parts, counted from 0, make a fold.
 struct fold_parts {

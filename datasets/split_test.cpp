@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::split_test {
+namespace rulerank::inline v0::datasets::split_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -11,7 +11,7 @@
 #include <string>
 
 // Data sets as text: lines in SVMlight's form, and delimited text (CSV, TSV) with a header.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// How the text of a data set is read, in either form.
 struct svmlight_options {

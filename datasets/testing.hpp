@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-namespace rulerank::testing_tools {
+namespace rulerank::inline v0::testing_tools {
 
 inline std::string gzip(std::string const& text) {
   z_stream stream{};

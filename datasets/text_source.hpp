@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A text that may be written to while it is read.
 class changeable_text : public text_source {

@@ -12,7 +12,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Sets of items. Item ids run from 0; those of transaction t are
 /// `items[row[t] .. row[t + 1])`, ascending and distinct.

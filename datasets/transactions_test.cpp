@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace rulerank::datasets::transactions_test {
+namespace rulerank::inline v0::datasets::transactions_test {
 namespace {
 
 using testing_tools::complaint_of;

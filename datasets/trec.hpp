@@ -14,7 +14,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A document's judgment; `label` below 0: in the pool and not judged.
 struct judgment {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::trec_test {
+namespace rulerank::inline v0::datasets::trec_test {
 namespace {
 
 using rulerank::testing_tools::complaint_of;

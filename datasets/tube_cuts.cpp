@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// What a feature has in a document that does not list it: 0, or NaN where it is missing.
 inline double unlisted_value(missing_values missing, unlisted_values unlisted) {

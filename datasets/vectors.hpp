@@ -18,7 +18,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// What a value of a vector is.
 enum class element : std::uint8_t { float32, float16, bfloat16, int8, uint8, int32, float64 };

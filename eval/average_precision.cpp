@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

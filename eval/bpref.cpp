@@ -11,7 +11,7 @@
 
 #include <vector>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

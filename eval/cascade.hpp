@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// For a reader who goes down the ranking and stops at a document of label r with probability
 /// `stops(r)`: calls `work(rank, chance)` for the first `cut` ranks, from 0, with the expected

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 conventions::conventions(profile p, std::int32_t largest_label, std::size_t longest)
     : profile_(std::move(p)), max_label_(profile_.max_label.value_or(largest_label)) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// A profile made ready for one set of data: r_max known, logarithms looked up.
 class conventions {

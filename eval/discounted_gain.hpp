@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// Calls `work(rank, term)` for the first `cut` ranks, from 0, with the expected discounted gain at
 /// that rank (McSherry and Najork, ECIR 2008: within a tie every rank expects the mean gain).

@@ -14,7 +14,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// What each query of one test set got: a row a query, a column a measure.
 struct query_values {

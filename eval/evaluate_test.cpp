@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::eval::evaluate_test {
+namespace rulerank::inline v0::eval::evaluate_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

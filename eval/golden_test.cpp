@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::eval::golden_test {
+namespace rulerank::inline v0::eval::golden_test {
 namespace {
 
 std::vector<std::string> lines_of(std::string const& path) {

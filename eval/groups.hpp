@@ -8,7 +8,7 @@
 #include <span>
 
 // What the measures share: a walk over the groups of a ranking.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// Ranks begin .. end - 1 hold `labels` in some order; those below `cut` are looked at.
 struct tie_group {

@@ -5,7 +5,7 @@
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

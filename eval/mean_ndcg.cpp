@@ -3,7 +3,7 @@
 #include "eval/discounted_gain.hpp"
 #include "eval/measures.hpp"
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "eval/measure.hpp"
 
 // The kinds of measures, each defined in the file of its name.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 extern measure_kind const ndcg;               // ndcg.cpp
 extern measure_kind const mean_ndcg;          // mean_ndcg.cpp

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::eval::measures_test {
+namespace rulerank::inline v0::eval::measures_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

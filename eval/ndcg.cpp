@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

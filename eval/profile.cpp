@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

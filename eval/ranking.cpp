@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// The label of a document that nobody judged: not relevant, without gain, passed over by bpref.
 inline constexpr std::int32_t unjudged = -1;

@@ -3,7 +3,7 @@
 #include "eval/groups.hpp"
 #include "eval/measures.hpp"
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// What a system's average over several folds is.
 enum class averaging {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// One object with the profile in every part, the systems' averages by fold, their queries where
 /// asked for, and the comparisons.

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::eval::report_test {
+namespace rulerank::inline v0::eval::report_test {
 namespace {
 
 table small() {

@@ -14,7 +14,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

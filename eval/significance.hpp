@@ -12,7 +12,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 struct test_result {
   double statistic = 0;  ///< Student's t, or the mean difference for the randomization test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::eval::significance_test {
+namespace rulerank::inline v0::eval::significance_test {
 namespace {
 
 TEST(paired_t_test, of_a_worked_example) {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 namespace {
 

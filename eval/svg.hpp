@@ -6,7 +6,7 @@
 #include <vector>
 
 // What pictures of results are made of: scales of axes, and elements of SVG.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 /// The least and the largest of the values taken.
 struct value_range {

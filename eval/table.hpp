@@ -10,7 +10,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::eval {
+namespace rulerank::inline v0::eval {
 
 enum class table_format { table, tsv, json, markdown, latex };
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <utility>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 std::vector<std::size_t> draw_documents(std::uint64_t seed, std::uint64_t fold, std::size_t draw,
                                         std::size_t documents, std::size_t size) {

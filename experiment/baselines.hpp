@@ -11,7 +11,7 @@
 #include <vector>
 
 // What selective sampling and rules are compared with.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// `size` of `documents` documents drawn without replacement, ascending. A function of its
 /// arguments alone; of two sizes the smaller draw is part of the larger.

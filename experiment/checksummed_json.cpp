@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// Adds the member "sha256": the checksum of the object without it.
 void add_checksum(nlohmann::ordered_json& json);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 namespace {
 

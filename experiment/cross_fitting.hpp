@@ -9,7 +9,7 @@
 
 // Judging a ranker by the labels of a small sample alone. These functions may be called from
 // several threads at once.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// A fold of a sample: what is learnt from, and what is judged.
 struct sample_fold {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::experiment::cross_fitting_test {
+namespace rulerank::inline v0::experiment::cross_fitting_test {
 namespace {
 
 using doubles = std::vector<double>;

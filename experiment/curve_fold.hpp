@@ -9,7 +9,7 @@
 #include <vector>
 
 // One fold of learning curves, its results as text, and what a run that was stopped has done of it.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// What the work on every fold needs. What is referred to outlives it.
 struct curve_work {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 // The means as SVG: panels side by side, the horizontal axis logarithmic, one legend.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 namespace {
 

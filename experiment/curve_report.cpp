@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 // Learning curves over all folds.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// Everything that the results of a fold depend on, besides its data and the seed.
 nlohmann::ordered_json options_json(curve_results const& all);

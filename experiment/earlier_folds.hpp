@@ -8,7 +8,7 @@
 #include <string>
 
 // Folds that an earlier run finished.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// SHA-256 of everything that a fold's results depend on: settings, the fold's name, inputs, and
 /// the program's version and commit. Neither threads nor engines: they do not change results.

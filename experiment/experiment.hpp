@@ -21,7 +21,7 @@
 
 // The whole cross-validation: discretize, reduce, tune, rank, evaluate, compare; and where its
 // folds come from.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// Receives what is odd but valid in an input, or what was done; may be empty.
 using message_fn = std::function<void(std::string const&)>;

@@ -28,7 +28,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::experiment::experiment_test {
+namespace rulerank::inline v0::experiment::experiment_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

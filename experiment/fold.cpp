@@ -30,7 +30,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 namespace {
 

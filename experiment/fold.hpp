@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// What the work on every fold needs. What is referred to outlives it.
 struct fold_work {

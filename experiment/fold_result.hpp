@@ -7,7 +7,7 @@
 
 // The results of a fold as text: reports are made from what was read back, so that it makes no
 // difference whether a fold was done now or by an earlier run.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// Round-trip exact.
 std::string to_text(fold_result const& fold);

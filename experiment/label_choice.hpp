@@ -14,7 +14,7 @@
 #include <vector>
 
 // Ways to choose the documents of a training part whose labels are bought.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 enum class way {
   all,       ///< every document

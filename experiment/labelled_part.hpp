@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// The documents of a training or validation part that have a label. Throws `error` where none has.
 inline datasets::dataset labelled_part(datasets::dataset data, part which) {

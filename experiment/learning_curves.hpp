@@ -18,7 +18,7 @@
 
 // Learning curves: systems that learn from a part of the labels, chosen in several ways. These
 // functions may be called from several threads, `run_curves` on output folders of its own each.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// The systems there are (learners::system_names).
 std::vector<std::string_view> curve_systems();

@@ -24,7 +24,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::experiment::learning_curves_test {
+namespace rulerank::inline v0::experiment::learning_curves_test {
 namespace {
 
 namespace fs = std::filesystem;

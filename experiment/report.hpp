@@ -15,7 +15,7 @@
 #include <vector>
 
 // Results of a cross-validation. These functions may be called from several threads.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// A feature as a ranker.
 struct ranking_feature {

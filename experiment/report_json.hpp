@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// For the fingerprint of folds and for results.json.
 nlohmann::ordered_json to_json(settings const& s);

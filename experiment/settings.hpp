@@ -16,7 +16,7 @@
 
 // A cross-validation: what is asked for, and which systems that makes. These functions may be
 // called from several threads.
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// One way to rank: how features become items, and what a score depends on.
 struct ranking_settings {

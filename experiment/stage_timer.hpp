@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace rulerank::experiment {
+namespace rulerank::inline v0::experiment {
 
 /// Times a stage until it is destroyed.
 class stage_timer {

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::features {
+namespace rulerank::inline v0::features {
 
 namespace {
 

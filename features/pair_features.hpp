@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::features {
+namespace rulerank::inline v0::features {
 
 struct pair_features_options {
   double k1 = 1.2;      ///< BM25; 0 to 1e6

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 // Formulas for one term of a query in one document.
-namespace rulerank::features {
+namespace rulerank::inline v0::features {
 
 /// What length takes from BM25's term frequencies: k1 (1 - b + b length / mean length), for
 /// `relative_length` = length / mean length.

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-namespace rulerank::features {
+namespace rulerank::inline v0::features {
 
 /// Long because each feature is written out by its definition.
 inline std::vector<double> pair_features_reference(std::vector<knn::field_counts> const& fields,

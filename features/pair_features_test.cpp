@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::features::pair_features_test {
+namespace rulerank::inline v0::features::pair_features_test {
 namespace {
 
 using counts_of_row = std::map<std::uint32_t, double>;

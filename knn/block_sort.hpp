@@ -7,7 +7,7 @@
 // Sorting networks for the threads of a block, on items in shared memory. `each(n, work)` calls
 // work(e) for all e < n in any order, or at once, and returns when all are done: `block_threads` of
 // knn/selection.cuh on a device; in tests, a loop.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Sorts `size` items, a power of two (Batcher 1968, bitonic sort). before(a, b): whether a comes
 /// first.

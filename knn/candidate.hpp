@@ -9,7 +9,7 @@
 #include <vector>
 
 // The order of all searches, and the k nearest under it.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// An item and the value that orders it.
 template <class Value>

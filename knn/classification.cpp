@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 voting voting_from(std::string_view name) {
   constexpr named_values<voting, 2> votes{

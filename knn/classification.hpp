@@ -10,7 +10,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How neighbours vote for a query's class. Of classes with equally many votes, the class of the
 /// nearer neighbour wins.

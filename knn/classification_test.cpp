@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::classification_test {
+namespace rulerank::inline v0::knn::classification_test {
 namespace {
 
 using numbers = std::vector<std::uint32_t>;

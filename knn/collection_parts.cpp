@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -16,7 +16,7 @@
 //
 // Threads: functions with a group are for the thread that uses it, the others for any. All
 // processes of a group call them together, with the same queries and k.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What a part found, by the numbers that its items have in the collection, where the first of them
 /// is `first`.

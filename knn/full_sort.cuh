@@ -8,7 +8,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Sorts the keys of all items on the device that was current when it was made.
 class full_sort {

@@ -11,7 +11,7 @@
 
 // Several runs as one. Threads: functions may be called from any number of threads at once; an
 // object may be read by several threads at once, or changed by one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What a document's scores in several runs become: s_r is the score in run r times the run's
 /// weight, and n runs have the document. The definitions are those of ranx (Bassani and Romelli

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::fusion_test {
+namespace rulerank::inline v0::knn::fusion_test {
 namespace {
 
 using datasets::run;

@@ -11,7 +11,7 @@
 // that names them. Whoever opens F finds all parts of the run that wrote it, or an error.
 //
 // Threads: functions with a group are for the thread that uses it, the others for any.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// One of the files.
 struct index_part {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The first `found.k` of several lists become the neighbours of a query: the heap that ends a
 /// search (Freitas 2017, Algorithm 9, line 6). Lists have `length` keys each, ascending, and

@@ -7,7 +7,7 @@
 #include <cstring>
 
 // An item and the float that orders it as one integer, for sorts on devices.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The nearer the smaller, equal values by rising number.
 using near_key = std::uint64_t;

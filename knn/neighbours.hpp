@@ -12,7 +12,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Stands behind the last neighbour of a query that has fewer than the others.
 inline constexpr std::uint32_t no_neighbour = std::numeric_limits<std::uint32_t>::max();

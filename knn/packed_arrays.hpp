@@ -7,7 +7,7 @@
 
 // Where several arrays lie in one allocation, so that one copy moves all of them to a device or
 // back.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// An array of T's by where it begins in an allocation.
 template <class T>

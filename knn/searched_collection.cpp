@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

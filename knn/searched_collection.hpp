@@ -16,7 +16,7 @@
 
 // One search for all collections: dense rows, texts and objects of a metric space say how one part
 // is searched; parts, processes and batches are the same for all of them.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What is searched for: the k nearest items of a query or, with a radius, all items within it.
 struct search_request {

@@ -11,7 +11,7 @@
 // What the blocks of every search select with. Keys are unsigned integers, and the largest are the
 // best: similarities that are integers as they are, other values and orders as bits that ascend
 // towards the nearest (knn/near_key.hpp).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The threads of a block as what the sorts of knn/block_sort.hpp call.
 template <std::uint32_t threads>

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 // What searches on GPUs select and sort with, against the standard library.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::uint32_t threads = 256;

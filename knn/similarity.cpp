@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

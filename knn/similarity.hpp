@@ -6,7 +6,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What says how near two items are. Searches name those that they offer; a search that compares
 /// other items than rows of term weights adds its own here.

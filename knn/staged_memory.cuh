@@ -8,7 +8,7 @@
 #include <cstddef>
 
 // How the batches of a search reach a device, and how what was found comes back.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// An allocation on a device and one of the same layout in host memory that the device copies to
 /// at full speed. Both grow to powers of two and never shrink.

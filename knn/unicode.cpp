@@ -7,7 +7,7 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

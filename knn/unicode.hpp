@@ -8,7 +8,7 @@
 #include <unicode/brkiter.h>
 #include <unicode/utext.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Bytes as well-formed UTF-8: a byte that is no part of it is read as the character of Latin-1
 /// with its value. `buffer` holds the result where the bytes are not well-formed already.

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r::testing_tools {
+namespace rulerank::inline v0::l2r::testing_tools {
 
 struct drawn_shape {
   std::size_t documents = 40;

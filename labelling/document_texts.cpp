@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 namespace {
 

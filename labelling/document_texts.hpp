@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 /// A part of a text, and whether it is one of the query's words.
 struct text_piece {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::labelling::document_texts_test {
+namespace rulerank::inline v0::labelling::document_texts_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

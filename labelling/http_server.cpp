@@ -22,7 +22,7 @@
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 namespace {
 

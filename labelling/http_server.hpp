@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 /// Where a server listens.
 struct listen_address {

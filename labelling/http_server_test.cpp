@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::labelling::http_server_test {
+namespace rulerank::inline v0::labelling::http_server_test {
 namespace {
 
 namespace asio = boost::asio;

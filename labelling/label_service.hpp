@@ -13,7 +13,7 @@
 #include <vector>
 
 // Labelling in a browser, without the sockets: from a request to a response.
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 struct http_request {
   std::string method;

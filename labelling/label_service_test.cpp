@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-namespace rulerank::labelling::label_service_test {
+namespace rulerank::inline v0::labelling::label_service_test {
 namespace {
 
 using nlohmann::json;

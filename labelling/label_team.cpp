@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 namespace {
 

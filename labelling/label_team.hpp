@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 /// What a labeller said of a document.
 struct said {

@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "labelling/testing.hpp"
 
-namespace rulerank::labelling::label_team_test {
+namespace rulerank::inline v0::labelling::label_team_test {
 namespace {
 
 class teams : public pool_test {

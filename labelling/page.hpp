@@ -3,7 +3,7 @@
 #include <string_view>
 
 // The files of page/, which the build puts into the library.
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 extern std::string_view const page_html;
 extern std::string_view const page_js;

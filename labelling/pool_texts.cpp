@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 namespace {
 

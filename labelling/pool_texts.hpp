@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 struct text_sources {
   std::string documents;  ///< a collection, as `datasets::read_documents` has it

@@ -16,7 +16,7 @@
 #include <vector>
 
 // What somebody sees who labels a document: the same at a terminal and in a browser.
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 /// A feature of a document in its own units.
 struct feature_view {

@@ -4,7 +4,7 @@
 
 #include <regex>
 
-namespace rulerank::labelling::question_view_test {
+namespace rulerank::inline v0::labelling::question_view_test {
 namespace {
 
 class views : public pool_test {};

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace rulerank::labelling {
+namespace rulerank::inline v0::labelling {
 
 /// 40 documents of 4 queries, 6 features, labels 0 to 2 that `labels` alone knows; document D3 has
 /// what must not be taken for markup or for commands of a terminal in its text, D39 has no text.

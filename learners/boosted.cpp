@@ -12,7 +12,7 @@
 #include <xgboost/c_api.h>
 #endif
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 #if RULERANK_HAS_XGBOOST
 namespace {

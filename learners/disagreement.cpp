@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

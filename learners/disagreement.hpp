@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 /// How much rankers disagree on each of a query's documents [n]: the pairs of members and other
 /// documents of the query such that one member puts the document above the other and the other

@@ -12,7 +12,7 @@
 // Boosted trees whose scores are sums of functions of one feature or of two: Lucchese, Nardini,
 // Orlando, Perego and Veneri, ILMART: interpretable ranking with constrained LambdaMART, SIGIR
 // 2022. docs/modules/learners.md says what is different here.
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 /// Documents with their features, and as items: members learn from one or the other. What is
 /// referred to outlives the call; both hold the same documents.

@@ -16,7 +16,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 /// The path of `lib_lightgbm.so` in an installed Python package: of the active virtual environment,
 /// the user's, the machine's; empty where there is none.

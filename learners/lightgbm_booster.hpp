@@ -12,7 +12,7 @@
 #include <vector>
 
 // What learners by LightGBM have in common. One object is one thread's.
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 // LightGBM's wheel has no header. These are the prototypes of include/LightGBM/c_api.h that are
 // used, version 4; https://lightgbm.readthedocs.io/en/stable/C-API.html describes them.

@@ -9,7 +9,7 @@
 #include <variant>
 
 // Our rankers as learners: a model of members of any kind.
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

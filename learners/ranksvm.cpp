@@ -13,7 +13,7 @@
 #include <linear.h>
 #endif
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 #if RULERANK_HAS_LIBLINEAR
 namespace {

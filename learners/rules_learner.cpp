@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

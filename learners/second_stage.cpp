@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

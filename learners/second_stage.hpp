@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 /// Which documents of a query a round wants.
 enum class strategy {

@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-namespace rulerank::learners::second_stage_test {
+namespace rulerank::inline v0::learners::second_stage_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

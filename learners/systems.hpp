@@ -15,7 +15,7 @@
 // What users have, to be compared with: rankers of other libraries beside our own, each with a
 // fixed list of settings to choose from. These functions, and a system's, may be called from
 // several threads at once; learners are one thread's each.
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 /// One setting of a system.
 struct trial {

@@ -23,7 +23,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-namespace rulerank::learners::systems_test {
+namespace rulerank::inline v0::learners::systems_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -8,7 +8,7 @@
 #include <vector>
 
 // A rank SVM that is given the features as users of one prepare them.
-namespace rulerank::learners {
+namespace rulerank::inline v0::learners {
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 // Threads: functions may be called from any number of threads at once, but those that take
 // a communicator, which is one thread's.
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 /// The failures of all ranks as one (communicator::fail). `of_ranks`: of each rank the text that
 /// `text_of` gives, or nothing for one that did not fail; one did.

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 namespace {
 

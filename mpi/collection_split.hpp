@@ -6,7 +6,7 @@
 #include <string_view>
 
 // What a search shares out over MPI ranks. All ranks call with the same arguments.
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 /// What is shared out over ranks: the queries, where each rank has all of the collection, or the
 /// collection, where each has all queries.

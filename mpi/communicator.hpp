@@ -13,7 +13,7 @@
 #include <vector>
 
 // Threads: one thread of a process, the one that made the communicator, uses it.
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 /// What ends a job: the program's exit code and the message.
 struct failure {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 communicator::communicator() {
   // As Open MPI's mpirun names it, and launchers of PMI such as Slurm's srun --mpi=pmi2.

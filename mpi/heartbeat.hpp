@@ -6,7 +6,7 @@
 #include <thread>
 
 // Threads: the one that uses the communicator makes and destroys it.
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 /// Finds ranks that stall: that are stopped, that wait for memory or a disk with all their threads,
 /// whose machine hangs or is behind a link that is cut. A thread of each rank tells the first rank

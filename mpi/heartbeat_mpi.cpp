@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 namespace {
 
 constexpr int ticks_a_second = 10;

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::mpi::mpi_test {
+namespace rulerank::inline v0::mpi::mpi_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

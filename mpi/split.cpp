@@ -2,7 +2,7 @@
 
 #include "core/even_shares.hpp"
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here, int size_here) {
   if (devices.empty()) return {};

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 /// The devices of a machine that one of its ranks uses: a share of them, or one that ranks share
 /// where there are fewer than ranks.

@@ -9,7 +9,7 @@
 #include <vector>
 
 // Threads: the one that uses the communicator makes, uses and destroys it.
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 
 /// Deals tasks to the ranks that ask for one. A thread of the first rank answers the others while
 /// its own thread works. In a build with MPI, with MPI_THREAD_MULTIPLE.

@@ -12,7 +12,7 @@
 
 #include <mpi.h>
 
-namespace rulerank::mpi {
+namespace rulerank::inline v0::mpi {
 namespace {
 
 /// How a rank asks for a task: with the result of its last one, whose bytes follow.

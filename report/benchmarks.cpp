@@ -16,7 +16,7 @@
 // of the work tells charts apart. With `bytes` and `ops` of the whole work they are points of a
 // roofline (S. Williams, A. Waterman and D. Patterson, Roofline, Communications of the ACM 52(4),
 // 2009), whose roofs are `peak_bytes_per_s` and `peak_ops_per_s` where lines have them.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 std::string plain_text(json const& value) {
   return value.is_string() ? value.get<std::string>() : json_line_of(value);

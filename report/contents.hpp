@@ -12,7 +12,7 @@
 // models and benchmarks.
 //
 // Threads: functions may be called from any number of threads at once.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 struct report_options {
   std::string title = "Report";

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

@@ -13,7 +13,7 @@
 //
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 struct heading {
   int level = 2;  ///< 2 or 3; the document's title is level 1

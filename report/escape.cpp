@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <openssl/evp.h>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 std::string clean(std::string_view text) {
   using json = nlohmann::json;

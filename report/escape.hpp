@@ -4,7 +4,7 @@
 #include <string_view>
 
 // Texts of reports in the forms that hold them.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 /// Valid UTF-8 without control characters but line feeds and tabs; each other byte or character of
 /// these is U+FFFD.

@@ -14,7 +14,7 @@
 
 // Documents as one page. Its content policy allows its own style and scripts, by their checksums,
 // and nothing else: whatever a text holds, nothing is requested and nothing else runs.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 // Models as blocks: for `inspect`, and for the pages of `report`, which show less and as charts.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 using nlohmann::ordered_json;
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 // Features, items and rules of models in reports: in words, and for programs.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 using datasets::feature_text;
 

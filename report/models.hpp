@@ -18,7 +18,7 @@
 // What `inspect` and `explain` say of a model, as blocks for people and as JSON for programs.
 //
 // Threads: functions may be called from any number of threads at once.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 /// What the rules, points or weights of a member are written with.
 struct member_words {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 // Documents as files. Figures in PDF are made of the SVG ones by librsvg's program.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 // The files of page/ and d3, which the build puts into the library.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 extern std::string_view const page_css;
 extern std::string_view const page_js;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

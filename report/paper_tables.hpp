@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 /// What a line of paper holds, in widths of a digit.
 struct paper_line {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::report::report_test {
+namespace rulerank::inline v0::report::report_test {
 namespace {
 
 std::string const evil =

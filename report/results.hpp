@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 // What `experiment` left in folders.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 using json = nlohmann::ordered_json;
 

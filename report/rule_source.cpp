@@ -25,7 +25,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

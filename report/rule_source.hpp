@@ -9,7 +9,7 @@
 #include <vector>
 
 // The rules behind the scores of a cross-validation, from what its folder keeps.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 /// Explains documents by a system that ranks by rules: from the reduced training set that the
 /// folder keeps, or from the training part where it lies where the manifest says and is the same

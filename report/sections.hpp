@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 // The parts of a report. Each adds its blocks, under headings of its own.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 constexpr auto fixed = eval::column::style::fixed;
 constexpr auto general = eval::column::style::general;

@@ -17,7 +17,7 @@
 // and Ito's (M. Okabe and K. Ito, Color universal design, 2008); on white three of them cannot be
 // seen, and darker ones stand for them that are as far from the others without red, green or blue
 // cones.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 /// Whether there is anything to draw.
 bool has_points(chart const& of);

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 // Documents as plain text, Markdown and LaTeX. Tables are those of eval::render.
-namespace rulerank::report {
+namespace rulerank::inline v0::report {
 
 namespace {
 

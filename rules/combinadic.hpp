@@ -10,7 +10,7 @@
 // The combinatorial number system (Freitas 2017, Algorithm 15): k-combinations of {0, ..., n - 1}
 // numbered from 0, z = C(c_1, k) + C(c_2, k - 1) + ... + C(c_k, 1) with n > c_1 > ... > c_k.
 // The published loop ends at 1 and never emits item 0; here it ends at 0.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// n choose k, exact; throws `usage_error` when it does not fit 64 bits.
 constexpr std::uint64_t binomial(std::uint64_t n, std::uint64_t k) {

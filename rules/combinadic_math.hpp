@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // The numbering of combinadic.hpp for host and device alike, with the binomials looked up.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// The z-th combination of `size` of n items, largest first (Freitas 2017, Algorithm 15).
 /// binomials[y * stride + k] = C(y, k) for y < n and k <= size < stride; z < C(n, size).

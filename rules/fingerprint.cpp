@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 namespace {
 bool is_prime(std::uint32_t n) {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// The fingerprint of an itemset (Freitas 2017, equation 4-1, after Atreas and Karanikas): the sum
 /// of f_i / p_i, f_i its i-th item and p_i the i-th prime above the largest item index. Different

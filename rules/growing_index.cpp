@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 namespace {
 constexpr std::size_t first_columns = 512;

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// The bitmaps of a sample that grows by one document at a time, as the published samplers keep
 /// them (Freitas 2017, section 4.2.1): one bit row per item and one per class, bit N for the N-th

@@ -6,7 +6,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// An item: a (feature, bin) pair by its number, 0-based (binned_dataset::item_begin).
 using item = std::uint32_t;

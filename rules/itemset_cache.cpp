@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 namespace {
 constexpr std::size_t first_slots = 4095;  // odd, and stays odd when doubled plus one

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// A hash table from itemsets to their class-wise supports (Freitas 2017, section 4.3.3): the slot
 /// is the fingerprint's 64 bits modulo the table's size, then linear probing. The items themselves

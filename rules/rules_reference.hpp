@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::rules::reference {
+namespace rulerank::inline v0::rules::reference {
 
 /// A document: its items and its label.
 struct document {

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::rules_test {
+namespace rulerank::inline v0::rules::rules_test {
 namespace {
 
 TEST(combinadic, gives_every_combination_once_and_back) {

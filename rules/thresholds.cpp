@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 void check(thresholds const& t) {
   if (!(t.min_confidence >= 0 && t.min_confidence <= 1))

@@ -6,7 +6,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// The items of a rule at most, its consequent included; 2 or more.
 using rule_size = std::uint32_t;

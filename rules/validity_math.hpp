@@ -6,7 +6,7 @@
 
 // The step of validity for host and device alike: what a document that is counted into an itemset
 // does to the itemset's valid rules (see docs/definitions.md and rules::validity).
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// What one more document does to the valid rules of an itemset that it holds.
 struct rule_change {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::validity_math_test {
+namespace rulerank::inline v0::rules::validity_math_test {
 namespace {
 
 TEST(validity_math, counts_what_two_counts_of_all_rules_differ_by) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 vertical_index::vertical_index(datasets::binned_dataset const& training)
     : positions_(training.documents) {

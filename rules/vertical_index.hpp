@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// The vertical layout of a training set: one bit row per item over the documents, which are
 /// ordered by label, highest first (ties by index), each label starting at an aligned word. A

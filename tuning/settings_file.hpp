@@ -14,7 +14,7 @@
 #include <vector>
 
 // Files of settings. These functions may be called from several threads.
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 /// One member, as a settings file has it: rules, or of the kind whose options are there.
 struct settings_file {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 /// One object: method, bins (a number or "cv"), missing_values, unlisted, norm.
 nlohmann::ordered_json to_json(datasets::discretizer_options const& options);

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 namespace {
 

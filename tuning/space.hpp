@@ -13,7 +13,7 @@
 #include <vector>
 
 // What a search may choose from. These functions may be called from several threads.
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 /// How features are cut.
 struct cuts {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 trials_file::trials_file(tuner& t, std::string path, std::string fingerprint)
     : tuner_(t), path_(std::move(path)), fingerprint_(std::move(fingerprint)) {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 namespace {
 

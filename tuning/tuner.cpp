@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 namespace {
 

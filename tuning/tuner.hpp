@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::tuning {
+namespace rulerank::inline v0::tuning {
 
 /// The documents to rank by and the whole validation part as items, by the same cuts.
 struct prepared {

@@ -23,7 +23,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::tuning::tuning_test {
+namespace rulerank::inline v0::tuning::tuning_test {
 namespace {
 
 using testing_tools::temporary_folder;

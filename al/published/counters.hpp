@@ -3,7 +3,7 @@
 #include "al/partition.hpp"
 
 // Counters of the source work.
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// `max_items` is the largest itemset, rule_size - 1.
 std::unique_ptr<rule_counter> make_recount(partition const& part, std::size_t max_items,

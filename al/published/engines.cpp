@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// Adds the engines of the source work, SSARP, PSSARP and PRSS, to `engines()`. Called before the
 /// module's other functions; further calls add nothing.

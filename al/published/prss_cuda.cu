@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

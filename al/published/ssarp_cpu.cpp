@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 namespace {
 

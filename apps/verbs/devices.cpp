@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void add_devices(CLI::App& program, session& owner) {
   add_verb(

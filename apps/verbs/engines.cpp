@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 struct engine_line {

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 struct experiment_arguments : cross_validation_arguments {

@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 struct features_arguments : pool_arguments {

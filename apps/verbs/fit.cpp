@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 struct fit_arguments : fitting_arguments {

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 // The verbs that show the program itself: help, completion and, for the build, pages.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 /// The app that words such as `search text` name. Throws `usage_error`.

@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 struct label_verb_arguments : reduction_arguments {

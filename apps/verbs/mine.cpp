@@ -19,7 +19,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 /// The transactions, and where their items may stand when documents were read.

@@ -31,7 +31,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 namespace fs = std::filesystem;

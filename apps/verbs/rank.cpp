@@ -20,7 +20,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 /// OHSUMED has 493 (45 features), MQ2008 614 (46).

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::size_t most_documents = std::size_t{1} << 40;

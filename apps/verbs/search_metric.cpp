@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::size_t checked_triples = 100000;

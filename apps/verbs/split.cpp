@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 struct split_arguments {

@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 /// Texts that become vectors of the space: where they stand and what is written of them.

@@ -5,7 +5,7 @@
 
 // Each verb is one file, apps/verbs/NAME.cpp, with one function, which adds the verb and its
 // options. It is as long as the list of options is.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void add_completion(CLI::App& program, session& owner);
 void add_devices(CLI::App& program, session& owner);

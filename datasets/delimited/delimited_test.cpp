@@ -23,7 +23,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace rulerank::datasets::delimited_test {
+namespace rulerank::inline v0::datasets::delimited_test {
 namespace {
 
 using namespace std::string_literals;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Where byte `offset` of a text stands, the lines from 0.
 line_place place_in(std::string_view text, std::size_t offset);

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// What a column holds.
 struct column_role {

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Throws `error` for a text without records, of that name in messages.
 void expect_records(std::string_view text, std::string const& name);

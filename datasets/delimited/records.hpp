@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A cell of a record.
 struct cell {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// `write_dataset` for delimited text: the columns label (where a document has one), qid, docid
 /// (where one has an id), then the features.

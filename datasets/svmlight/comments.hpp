@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A blank of a comment.
 constexpr bool is_comment_blank(char c) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Eight characters from `at`.
 inline std::uint64_t load_characters(char const* at) {

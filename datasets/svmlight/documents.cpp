@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 void parsed_documents::clear() {
   labels.clear();

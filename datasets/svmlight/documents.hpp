@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A blank line, the first of several in a row.
 struct blank_line {

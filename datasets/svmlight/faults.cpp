@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 std::string qid_not_on_all(std::optional<std::string_view> found) {
   return found ? fmt::format("qid {} found, expected none as on the lines before",

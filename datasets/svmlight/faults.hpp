@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A line of a text, from 0, and a byte of the line, from 1.
 struct line_place {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 std::vector<group_size> read_group_file(context const& ctx, std::string const& path) {
   auto const source = open_text(ctx, path);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// A line of LightGBM's group file (also XGBoost's): so many documents belong to the next query.
 struct group_size {

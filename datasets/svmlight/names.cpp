@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 std::uint32_t chunk_names::number_of(std::string_view name) {
   if (next_ >= names_.size() || names_[next_] != name) {

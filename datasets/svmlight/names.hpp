@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// How the features of a text are told apart; all of them alike.
 enum class feature_form { unknown, numbers, names };

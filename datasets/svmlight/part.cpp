@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

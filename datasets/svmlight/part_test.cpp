@@ -19,7 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
-namespace rulerank::datasets::part_test {
+namespace rulerank::inline v0::datasets::part_test {
 namespace {
 
 /// The parts of a file that so many processes read, in their order.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 query_former::query_former(context const& ctx, svmlight_options const& options, std::string name)
     : regroup_(options.regroup),

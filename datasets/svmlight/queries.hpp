@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Documents one after the other with the same qid (or all without one).
 struct qid_run {

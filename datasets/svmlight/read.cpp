@@ -10,7 +10,7 @@
 #include <atomic>
 #include <exception>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

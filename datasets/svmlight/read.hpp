@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Throws `usage_error` for options that make no sense.
 void check_options(svmlight_options const& options);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/svmlight/fields.hpp"
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Tries to read the line that begins at `at`; `end` is the text's. Returns where the next line
 /// begins, or null for a line that is not regular, which includes all that are at fault and those

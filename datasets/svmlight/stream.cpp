@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 query_collector::query_collector(context const& ctx, std::string name,
                                  svmlight_options const& options,

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::datasets::reference {
+namespace rulerank::inline v0::datasets::reference {
 
 struct document {
   std::int32_t label = 0;

@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::svmlight_test {
+namespace rulerank::inline v0::datasets::svmlight_test {
 namespace {
 
 using namespace std::string_literals;

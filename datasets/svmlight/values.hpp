@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 struct document_label {
   std::int32_t label = 0;  ///< rounded down where it is fractional

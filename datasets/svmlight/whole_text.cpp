@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 void whole_text::reserve(std::size_t documents, std::size_t entries) {
   data_.labels.reserve(documents);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Puts the chunks of a text together, in their order.
 class whole_text {

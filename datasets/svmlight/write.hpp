@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Appends ` FEATURE:VALUE` for each entry, values round-trip exact, missing ones as `NaN`; a
 /// feature with a name goes by it.

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 std::string fault_of_id(std::string_view id, id_form form) {
   if (form == id_form::any) return {};

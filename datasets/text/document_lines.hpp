@@ -14,7 +14,7 @@
 #include <vector>
 
 // What the readers of documents share.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 inline constexpr std::string_view blanks = " \t";
 inline constexpr std::size_t documents_a_report = 256;

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 class process_group;
 }
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 struct text_field {
   std::string name;  ///< empty where the format has no names

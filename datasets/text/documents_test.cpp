@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 // Found by argument, so in the namespace of the types.
 bool operator==(text_field const& a, text_field const& b) {
@@ -35,7 +35,7 @@ void PrintTo(text_document const& d, std::ostream* out) {
 
 }  // namespace rulerank::datasets
 
-namespace rulerank::datasets::documents_test {
+namespace rulerank::inline v0::datasets::documents_test {
 
 namespace {
 

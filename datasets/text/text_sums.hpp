@@ -13,7 +13,7 @@
 // sees by them whether these are the same ones: an id alone may be that of another text.
 //
 // Threads: functions may be called from any number of threads at once.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// The key in a comment, and the title of the column in delimited text.
 inline constexpr std::string_view text_sums_key = "text_sums";

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace rulerank::datasets::text_sums_test {
+namespace rulerank::inline v0::datasets::text_sums_test {
 namespace {
 
 TEST(text_sums, are_of_words_alone) {

@@ -10,7 +10,7 @@
 
 // TREC's documents are not XML: tags are not always closed, attributes have no quotes, a bare < is
 // text. Tags are told from text, and of the sections only those matter that hold the id and text.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Whether a file's first line that is not empty is one of TREC's documents or topics.
 bool begins_trec(std::string_view line);

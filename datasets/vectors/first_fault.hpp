@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstddef>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// The first of n items that is bad, n where none is, in parallel: `check(begin, end)` returns the
 /// first bad one of its range, or `end`.

@@ -9,7 +9,7 @@
 #include <string_view>
 
 // Threads: all functions may be called from any number of threads at once.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// How a number is stored, little-endian.
 struct number_form {

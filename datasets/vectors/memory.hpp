@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// So many bytes that are still to be written, at a multiple of `alignment`.
 inline std::shared_ptr<std::byte> aligned_bytes(std::size_t bytes) {

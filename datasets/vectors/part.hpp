@@ -8,7 +8,7 @@
 #include <string>
 
 // Threads: functions may be called from any number of threads at once.
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 /// Rows of a file that has more.
 struct vectors_part {

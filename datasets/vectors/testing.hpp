@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets::testing_tools {
+namespace rulerank::inline v0::datasets::testing_tools {
 
 /// The bytes of values, one behind the other.
 template <class T>

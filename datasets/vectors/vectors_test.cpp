@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::datasets::vectors_test {
+namespace rulerank::inline v0::datasets::vectors_test {
 namespace {
 
 using namespace rulerank::testing_tools;

@@ -36,10 +36,12 @@ def interpreter():
 
 
 def public_headers():
-    """The public headers of each module that has some, as its CMakeLists.txt lists them."""
+    """The installed headers of each module that has some, as its CMakeLists.txt lists them."""
     found = {}
     for file in sorted(ROOT.glob("*/CMakeLists.txt")):
-        for listed in re.findall(r"PUBLIC_HEADERS(.*?)\sSOURCES", file.read_text(), re.S):
+        for options, listed in re.findall(r"rulerank_module\(([^()]*?)PUBLIC_HEADERS(.*?)\sSOURCES", file.read_text(), re.S):
+            if "INTERNAL" in options:
+                continue
             found[file.parent.name] = [f"{file.parent.name}/{header}" for header in re.findall(r"[\w/]+\.hpp", listed)]
     return found
 

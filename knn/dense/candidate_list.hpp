@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A row and between what its key (definition.hpp) lies.
 struct bounded_row {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The mean of some rows, where it is far from the origin beside what rows are from it: what `flat`
 /// on the CPU subtracts from rows and queries under l2, so that products of them lose less. Else

@@ -9,7 +9,7 @@
 // The values of the definition (search.hpp): of several rows at once, each in the order that is
 // defined, so that no addition waits for that of another row. All types that rows may have are
 // floats, and floats are doubles, exactly.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 inline constexpr std::size_t rows_together = 8;
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 void dense_collection::add(std::size_t first, dense_index index) {
   parts_.push_back({first, index.size()});

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Dense rows: an index of all, or indexes of parts.
 class dense_collection final : public searched_collection {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// All values as doubles, which they are exactly.
 inline std::vector<double> as_doubles(datasets::vectors const& from) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How rows and queries are shared out to devices: in groups of equally many. The devices of a
 /// group have a share of the rows each, and the groups a share of the queries each. One group: each

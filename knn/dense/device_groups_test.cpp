@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::device_groups_test {
+namespace rulerank::inline v0::knn::device_groups_test {
 namespace {
 
 TEST(device_groups, rows_are_split_over_as_few_devices_as_hold_them) {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The types that rows may have.
 inline bool is_searchable(datasets::element type) {

@@ -38,7 +38,7 @@
 // times |x| |y|, and for the cosine a few more; so do the norms and the few operations on bounds.
 // (n + 20) 2^-49 is more than all that. Each bound below is made larger than what it must be by a
 // thousandth, against its own rounding.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 inline constexpr double largest_norm = 1e18;
 /// With more dimensions the bounds say nothing.

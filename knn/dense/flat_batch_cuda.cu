@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

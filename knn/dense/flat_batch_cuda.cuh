@@ -16,7 +16,7 @@
 
 // Batches of queries of `flat` on a device: memory that stays from one to the next, and the order
 // of the kernels.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How a search is done: by k and how many queries there are.
 struct flat_plan {

@@ -24,7 +24,7 @@
 // of each query and thread. A few queries are compared by direct differences, vector after vector
 // along the dimensions; more of them side by side, by products and norms, which cost half as much
 // and know less: pairs that those bounds leave meet the direct difference too.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -31,7 +31,7 @@
 // added make a part of their own, with those of the last part where that is not much larger, so
 // that there are few parts and each row is copied a few times at most. Rows for which a device has
 // no space are copied to it by each search, some while others are searched.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::knn::HWY_NAMESPACE {
+namespace rulerank::inline v0::knn::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using lanes_tag = hn::CappedTag<float, query_group>;
@@ -169,7 +169,7 @@ std::size_t find_near_pairs(query_panel const& panel, float_rows const& rows, fl
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 HWY_EXPORT(to_floats);
 HWY_EXPORT(subtract);

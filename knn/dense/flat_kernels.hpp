@@ -7,7 +7,7 @@
 
 // The loops of `flat` on the CPU, in single precision, for the instruction set of the machine. How
 // far their sums may be from the exact ones: error_bound.hpp.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Rows of floats in memory, `stride` values from one to the next.
 struct float_rows {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 std::size_t slabs_of(std::size_t rows) {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Some rows of an index and their shadow on the device that was current when it was made.
 class flat_part {

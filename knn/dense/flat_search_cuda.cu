@@ -55,7 +55,7 @@
 // to e. Rows of a norm above `largest_norm` have no shadow: no bound excludes them, and they lower
 // no limit. Queries of such a norm, of one so small that r would be useless, and zeros where all
 // rows are equally near, are computed exactly with all rows.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 // The kernels of `flat` on GPUs, by what they take and how they are launched. How they tell rows
 // apart, with the proof: flat_search_cuda.cu.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Rows that a warp takes at once.
 inline constexpr std::uint32_t slab_rows = 32;

@@ -3,7 +3,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 std::size_t sort_keys(void* space, std::size_t bytes, std::uint64_t const* keys,
                       std::uint64_t* sorted_keys, std::uint32_t const* numbers,

@@ -4,7 +4,7 @@
 #include <future>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 void flat_stream::run(context const& ctx, dense_rows const& rows, std::span<share const> of,
                       std::function<void(flat_part const&)> const& search) {

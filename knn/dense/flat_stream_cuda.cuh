@@ -10,7 +10,7 @@
 #include <functional>
 #include <span>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Rows of an index for which a device has no space, a piece of them at a time. Made and used with
 /// its device current, by one thread at a time.

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What the file of a dense index holds (core/section_file.hpp): rows as they are in memory,
 /// labels of them, and what makes them near.

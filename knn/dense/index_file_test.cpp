@@ -18,7 +18,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::dense_index_file_test {
+namespace rulerank::inline v0::knn::dense_index_file_test {
 namespace {
 
 using datasets::element;

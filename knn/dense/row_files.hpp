@@ -13,7 +13,7 @@
 
 // Files of a search among vectors: the vectors as a search takes them; ids, labels and filters of
 // rows.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Vectors as a search takes them: doubles become the nearest floats, as NumPy's and FAISS's users
 /// expect, 32-bit integers floats where they are the same. Throws `error`.

@@ -9,7 +9,7 @@
 #include <array>
 #include <cstddef>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Copies rows of an index to a device again and again: all threads of the context copy them to
 /// memory that the device reads at full speed, one half of it while the other half travels. Made

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What makes vectors near here: l2, inner_product or cosine, by the names that `search dense
 /// --metric` takes: l2, ip, cosine. Throws `usage_error` that lists the names.

@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 // `flat` on GPUs against the definition and against the CPU.
-namespace rulerank::knn::dense_search_cuda_test {
+namespace rulerank::inline v0::knn::dense_search_cuda_test {
 namespace {
 
 using namespace testing_tools;

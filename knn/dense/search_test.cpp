@@ -28,7 +28,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
-namespace rulerank::knn::dense_search_test {
+namespace rulerank::inline v0::knn::dense_search_test {
 namespace {
 
 [[maybe_unused]] bool const published_engines_are_listed = (add_published_dense_engines(), true);

@@ -20,7 +20,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::testing_tools {
+namespace rulerank::inline v0::knn::testing_tools {
 
 using datasets::element;
 using datasets::vectors;

@@ -10,7 +10,7 @@
 #include <cuda_fp16.h>
 
 // Values of rows on a device, and the definition's sums of them (definition.hpp).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 __device__ inline float float_of(float value) {
   return value;

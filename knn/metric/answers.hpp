@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 // The answers of many queries, which come in any order and from any thread, put together in theirs.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Space for the k nearest of each of `queries` queries, with none in it. Throws `usage_error` as
 /// `metric_index::search` does.

@@ -13,7 +13,7 @@
 
 // Which launches a search by blocks needs. Where they run is the caller's: a device, or in tests
 // the host.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What a launch found; the memory is its caller's, until the next launch.
 struct launch_result {

@@ -27,7 +27,7 @@
 // 12 and 15 is known before the first cluster is opened, so that what is compared is the same each
 // time; heaps are in the order of distance and number, which settles all ties; they are put
 // together once a radius has k objects, and not for each radius.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 // ------------------------------------------------------------------------------------- jobs
 

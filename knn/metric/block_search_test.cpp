@@ -22,7 +22,7 @@
 
 // The searches of devices, in threads of the host: the same functions on the same arrays, with
 // barriers and atomic operations of the standard library, held against the index that they read.
-namespace rulerank::knn::block_search_test {
+namespace rulerank::inline v0::knn::block_search_test {
 namespace {
 
 using datasets::vectors;

@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 launch_result launch_blocks(gpu_layout const& layout, placed_arrays const& arrays,
                             placed_queries const& queries, device_work& on, block_job const& job,

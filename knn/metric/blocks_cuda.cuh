@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What is searched for, and in how large launches.
 struct search_task {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The Block of knn/metric/block_search.hpp that a device runs. Its functions do nothing on the
 /// host, where no one calls them.

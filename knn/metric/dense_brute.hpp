@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Compares many queries with objects of a vector space under l2 by dense search on the CPU, whose
 /// values are the same to the bit and whose order is that of the squares: here it is that of

@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::dense_brute_test {
+namespace rulerank::inline v0::knn::dense_brute_test {
 namespace {
 
 using namespace testing_tools;

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Vectors under l2, one at least, by dense search on the devices of the context; without any on
 /// the CPU, where tests run it. The layout is that of `pairs`: rising numbers.

@@ -23,7 +23,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::dense_pairs_test {
+namespace rulerank::inline v0::knn::dense_pairs_test {
 namespace {
 
 using namespace testing_tools;

@@ -12,7 +12,7 @@
 #include <vector>
 
 // A layout, queries and lists on a device.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The arrays of a layout on the device that was current when it was made.
 class device_layout {

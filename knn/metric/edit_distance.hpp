@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A word to be compared with many others, bit-parallel: a word of 64 bits has the differences of
 /// 64 neighbouring cells of a column of the dynamic program (Myers 1999, A fast bit-vector

@@ -7,7 +7,7 @@
 #include <vector>
 
 // For tests: the dynamic program as it is defined (Wagner and Fischer 1974).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 inline std::size_t edit_distance_reference(std::span<std::uint32_t const> a,
                                            std::span<std::uint32_t const> b) {

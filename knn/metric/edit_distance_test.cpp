@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::edit_distance_test {
+namespace rulerank::inline v0::knn::edit_distance_test {
 namespace {
 
 using word = std::vector<std::uint32_t>;

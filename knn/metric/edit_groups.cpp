@@ -6,7 +6,7 @@
 
 #include <hwy/cache_control.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The class of each letter, of which a word's signature counts none, one, or more. Letters of one
 /// class share its bits.

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-namespace rulerank::knn::edit_groups_test {
+namespace rulerank::inline v0::knn::edit_groups_test {
 namespace {
 
 using letters_of_word = std::vector<std::uint32_t>;

@@ -15,7 +15,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::knn::HWY_NAMESPACE {
+namespace rulerank::inline v0::knn::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -142,7 +142,7 @@ std::uint64_t near_groups(std::uint64_t const* all, std::uint64_t const* any, st
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 HWY_EXPORT(compare);
 HWY_EXPORT(near_groups);

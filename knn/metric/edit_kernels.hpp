@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // The loops of `edit_groups`, for the instruction set of the machine.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Bytes of a row: a lane a word, of as many bits as a group's longest word has letters, rounded up
 /// to 8, 16, 32 or 64.

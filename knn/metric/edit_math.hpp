@@ -12,7 +12,7 @@
 // the other word: no count is kept on the way.
 //
 // Letters are numbers. `where[letter]`: bit i is set where the query's letter i is this one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 template <class Mask>
 RULERANK_HOST_DEVICE inline int bits_in(Mask mask) {

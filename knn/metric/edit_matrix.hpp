@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Seconds of a matrix of edit distances.
 struct edit_matrix_times {

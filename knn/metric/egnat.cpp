@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What the triangle inequality says of distances that were rounded. With values a = d(q, p) and
 /// b = d(p, x) as they were computed, the computed d(q, x) is at least

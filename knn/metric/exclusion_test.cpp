@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::exclusion_test {
+namespace rulerank::inline v0::knn::exclusion_test {
 namespace {
 
 /// Vectors far from the origin or not, many of them on a line, where the bound is the distance.

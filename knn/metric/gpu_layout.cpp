@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <unicode/utf8.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 // An index of the CPU as arrays for devices, and what the searches of knn/metric/block_search.hpp
 // read of them. None of it needs CUDA: tests run the searches on the arrays as they are.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What is searched, with its objects in places in the order that an engine reads them.
 struct gpu_layout {

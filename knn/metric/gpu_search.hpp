@@ -18,7 +18,7 @@
 
 // Threads: functions may be called from any number of threads at once; several threads may search
 // an object at once.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How queries are done: by the index itself on the CPU, or on GPUs. All find the same; what GPUs
 /// read is an index of the type of the same name, `pairs` and `brute` one of type brute.

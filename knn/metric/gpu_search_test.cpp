@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 
 // Metric search on GPUs against brute force on the CPU.
-namespace rulerank::knn::gpu_search_test {
+namespace rulerank::inline v0::knn::gpu_search_test {
 namespace {
 
 using datasets::vectors;

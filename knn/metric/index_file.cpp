@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 // The file of an index and its objects (core/section_file.hpp).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

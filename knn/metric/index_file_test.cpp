@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::metric_index_file_test {
+namespace rulerank::inline v0::knn::metric_index_file_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

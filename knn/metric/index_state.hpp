@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What a `metric_index` is.
 struct metric_index::implementation {

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Work in one thread up to so many candidates in all lists.
 inline constexpr std::size_t candidates_of_one_thread = std::size_t{1} << 13;

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -8,7 +8,7 @@
 // The distances of queries to all objects as a matrix of keys: unsigned integers in the order of
 // the distances, of words the distances themselves, of vectors the bits of the double, which is not
 // below 0.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 template <class Key>
 RULERANK_HOST_DEVICE Key key_of_distance(double distance) {

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Objects whose metric the library has: one of the two.
 struct metric_objects {

@@ -15,7 +15,7 @@
 #include <limits>
 #include <queue>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -21,7 +21,7 @@
 #include <limits>
 #include <numeric>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 // Threads: functions may be called from any number of threads at once, with the same index and
 // queries too.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Who does what of a search. Query q is thread q % threads', which the source's broker deals in
 /// turn; but of `shared`, where the next query is for the thread that is free. A query is done in

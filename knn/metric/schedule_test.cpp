@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::schedule_test {
+namespace rulerank::inline v0::knn::schedule_test {
 namespace {
 
 using namespace testing_tools;

@@ -20,7 +20,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How far a computed distance d may be from that of the metric, whose triangle inequality excludes
 /// objects: relative * d + absolute. Both are 0 where distances are integers below 2^53.

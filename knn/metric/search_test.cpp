@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::metric_search_test {
+namespace rulerank::inline v0::knn::metric_search_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

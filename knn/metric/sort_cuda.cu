@@ -7,7 +7,7 @@
 
 #include <cub/device/device_segmented_radix_sort.cuh>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The table of an SSS-Index in one or two bytes a distance, which a search reads in place of the
 /// table. Where all distances are whole numbers below 255, a code is the distance; else c stands

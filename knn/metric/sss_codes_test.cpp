@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-namespace rulerank::knn::sss_codes_test {
+namespace rulerank::inline v0::knn::sss_codes_test {
 namespace {
 
 class CodeKernels : public testing::TestWithParam<std::int64_t> {

@@ -6,7 +6,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::knn::HWY_NAMESPACE {
+namespace rulerank::inline v0::knn::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -80,7 +80,7 @@ void apart(code_block const& of, std::uint16_t const* from, std::uint16_t* value
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 HWY_EXPORT(in_ranges);
 HWY_EXPORT(apart);

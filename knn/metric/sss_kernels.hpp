@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // The loops of the SSS-Index over its codes, for the instruction set of the machine.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Objects whose codes lie side by side.
 inline constexpr std::size_t codes_a_block = 64;

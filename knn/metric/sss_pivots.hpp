@@ -8,7 +8,7 @@
 
 // Sparse Spatial Selection: Brisaboa et al. 2006, Similarity search using sparse pivots for
 // efficient multimedia information retrieval; Barrientos 2011, Algorithm 3.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Places of the pivots among the objects: the first object, then in their order those that are at
 /// least `apart` from all pivots before; of these at most `most`.

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

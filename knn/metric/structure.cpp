@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 // What an index of a metric space is made of, and what its search is given.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 using metric_candidate = candidate<double>;
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::knn::testing_tools {
+namespace rulerank::inline v0::knn::testing_tools {
 
 inline context of_threads(int threads) {
   context ctx;

@@ -9,7 +9,7 @@
 
 // Queries that arrive one after the other, as at a server, for benchmarks and tests
 // (bench/metric_traffic.hpp generates arrivals and sums up what was measured).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// When queries come, and what time is. Of counted time a thread's clock goes on by one unit for
 /// `unit` distances that it computes, waits for a query or for the other threads of a superstep

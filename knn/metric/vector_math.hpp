@@ -10,7 +10,7 @@
 
 // Distances of two vectors for one thread of a device or of the host: as they are defined
 // (search.hpp), and as sums of floats, which only say that an object is too far.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// For devices, which do not call what the standard library computes at compile time.
 inline constexpr double without_bound = std::numeric_limits<double>::infinity();

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A document and what orders it in a sparse search, whatever the metric: the inner product or the
 /// cosine.

@@ -18,7 +18,7 @@
 #include <Spectra/SymEigsSolver.h>
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 struct latent_options {
   std::size_t dimensions = 128;  ///< 1 to `latent_space::most_dimensions`

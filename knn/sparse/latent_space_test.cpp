@@ -13,7 +13,7 @@
 #include <Eigen/SVD>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::latent_space_test {
+namespace rulerank::inline v0::knn::latent_space_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Where `fill_lists` writes: the parts of an index besides the rows.
 struct posting_list_arrays {

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What makes documents near here: cosine, inner_product or normalized_l2, by the names that
 /// `search text --metric` takes: cosine, ip, and l2 for normalized_l2. Sums run over the terms of

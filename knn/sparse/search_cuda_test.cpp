@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 
 // The published engines for GPUs, which sum in single precision, against the definition.
-namespace rulerank::knn::sparse_search_cuda_test {
+namespace rulerank::inline v0::knn::sparse_search_cuda_test {
 namespace {
 
 constexpr std::size_t tile = 1 << 14;  // documents of a tile on the CPU

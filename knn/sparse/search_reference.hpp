@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Whether a document has a term of the query that weighs something there.
 inline bool is_match(std::map<std::uint32_t, double> const& query, sparse_row const& document) {

@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::sparse_search_test {
+namespace rulerank::inline v0::knn::sparse_search_test {
 namespace {
 
 [[maybe_unused]] bool const published_engines_are_listed = (add_published_sparse_engines(), true);

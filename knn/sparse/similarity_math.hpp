@@ -6,7 +6,7 @@
 #include <cstdint>
 
 // Formulas that all engines share, on the host and on devices.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What orders the documents under cosine and l2, larger first: the cosine. Under l2 a document
 /// whose norm is 0 is as far as one whose cosine is 1/2. Real is double, or float as published for

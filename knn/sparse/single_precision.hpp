@@ -11,7 +11,7 @@
 #include <vector>
 
 // What the published engines for GPUs compute with: weights, sums and norms are floats.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 struct term_weight {
   std::uint32_t term;

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 std::string fault_of(sparse_row const& row, std::uint32_t terms) {
   for (std::size_t i = 0; i < row.size(); ++i) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The largest weight, whatever its sign: squares, products and sums of them are doubles still.
 inline constexpr double largest_weight = 1e150;

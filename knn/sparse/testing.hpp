@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace rulerank::knn::testing_tools {
+namespace rulerank::inline v0::knn::testing_tools {
 
 struct drawn_shape {
   std::size_t rows = 300;

@@ -13,7 +13,7 @@
 #include <cstring>
 
 // How a batch of queries reaches a device in one copy, and what was found comes back in another.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Where the arrays of a batch lie in an allocation.
 class batch_layout {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

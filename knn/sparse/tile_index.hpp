@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A posting within a tile: the document's offset in it, and its weight as an integer.
 struct tile_posting {

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::tile_index_test {
+namespace rulerank::inline v0::knn::tile_index_test {
 namespace {
 
 using testing_tools::drawn_rows;

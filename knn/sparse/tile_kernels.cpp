@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace rulerank::knn::HWY_NAMESPACE {
+namespace rulerank::inline v0::knn::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using sums_tag = hn::CappedTag<std::int32_t, 16>;
@@ -68,7 +68,7 @@ void add_weighted(std::int32_t* sums, std::uint16_t const* weights, std::size_t 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 HWY_EXPORT(count_at_least);
 HWY_EXPORT(find_at_least);

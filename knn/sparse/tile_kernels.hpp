@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Sums of a tile are padded to a multiple of this.
 inline constexpr std::size_t tile_padding = 64;

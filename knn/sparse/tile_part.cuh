@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Whole tiles of the index.
 struct index_part {

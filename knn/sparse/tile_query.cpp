@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 double query_scale(tile_index const& tiles) {
   return std::floor(

@@ -8,7 +8,7 @@
 #include <vector>
 
 // What `tiles` does with a query on the CPU and on GPUs alike.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Whether the integer sums serve for a weight: it is not below 0, and its square is neither 0 nor
 /// infinite, as the bounds, which are made of norms, need.

@@ -15,7 +15,7 @@
 // that its lists stay in the L2 cache, and so that the later tiles know what the first ones found.
 // Then a block a query takes those that may be near, all tiles considered, computes them exactly, a
 // warp each, products added in the order of the terms as on the CPU, and sorts them.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

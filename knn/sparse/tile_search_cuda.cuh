@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 
 // The kernels of `tiles` on GPUs, by what they take and how they are launched.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Marks a query that integers do not serve.
 inline constexpr std::uint32_t not_served = ~0U;

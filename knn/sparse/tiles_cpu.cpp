@@ -18,7 +18,7 @@
 // exactly. Terms are taken by rising document frequency. Once what is left of a query cannot lift a
 // document that has no sum yet over the k-th best so far, and few documents can still come near it,
 // the long lists of the frequent terms are not read at all.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -24,7 +24,7 @@
 //
 // For a small collection the kernels take less than what is around them: all threads put a batch
 // into memory that one copy moves to a device, and write what another copy moves back.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

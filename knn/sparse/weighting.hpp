@@ -11,7 +11,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How counts of terms become weights.
 enum class weighting {

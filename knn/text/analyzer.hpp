@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 struct analyzer_options {
   bool fold = true;  ///< case folding (NFKC_Casefold), and letters without accents

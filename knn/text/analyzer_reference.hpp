@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 class plain_analyzer {
  public:

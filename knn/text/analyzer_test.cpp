@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::analyzer_test {
+namespace rulerank::inline v0::knn::analyzer_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What a character of ASCII is to the word boundaries of UAX 29.
 enum ascii_kind : std::uint8_t {

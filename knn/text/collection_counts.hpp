@@ -17,7 +17,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Terms of a document in byte order, each once, with their counts.
 using counted_terms = std::vector<std::pair<std::string, double>>;

@@ -21,7 +21,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::collection_parts_test {
+namespace rulerank::inline v0::knn::collection_parts_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 std::string folder() {

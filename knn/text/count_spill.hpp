@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A term of a document, and how often it comes there; of a vector, a column and its value.
 struct term_count {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::field_counts_test {
+namespace rulerank::inline v0::knn::field_counts_test {
 namespace {
 
 using rulerank::testing_tools::temporary_folder;

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

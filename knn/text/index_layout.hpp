@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 // The sections of a text index's file (core/section_file.hpp).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 enum class section : std::size_t {
   terms,

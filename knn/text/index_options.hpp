@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Throws `usage_error` for options that make no sense.
 void check(text_index_options const& options);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 struct index_build_settings {
   bool fields = false;  ///< count the terms of the fields too

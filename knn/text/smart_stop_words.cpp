@@ -5,7 +5,7 @@
 
 #include "knn/text/stop_words.hpp"
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 // Long because it is the list.
 std::string_view smart_stop_words() noexcept {

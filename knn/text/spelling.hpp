@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A word of a document that was replaced.
 struct spelling_change {

@@ -18,7 +18,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::spelling_test {
+namespace rulerank::inline v0::knn::spelling_test {
 namespace {
 
 using rulerank::testing_tools::temporary_folder;

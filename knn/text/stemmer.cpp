@@ -8,7 +8,7 @@
 
 #include <libstemmer.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 std::vector<std::string> stemmers() {
   std::vector<std::string> names;

@@ -7,7 +7,7 @@
 
 struct sb_stemmer;
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Takes words to their stems. One thread at a time.
 class stemmer {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The words of a stop list, neither folded nor stemmed: "none" (no words), "smart" (570 words),
 /// "file:PATH", a file with one word a line, where empty lines and lines that begin with # are

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 void text_collection::add(text_index index) {
   parts_.push_back({static_cast<std::size_t>(index.first_document()), index.ids().size()});

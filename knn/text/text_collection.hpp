@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Documents of text, or rows of term weights: an index of all, or indexes of parts.
 class text_collection final : public searched_collection {

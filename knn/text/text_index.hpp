@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 class output_file;
 }  // namespace rulerank
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How a collection becomes an index, and queries its vectors.
 struct text_index_options {

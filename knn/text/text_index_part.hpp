@@ -6,7 +6,7 @@
 #include <string>
 
 // Threads: functions may be called from any number of threads at once.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The part of a collection's index that a process of a group has: of documents that follow each
 /// other, about as many as those of the other processes, which all call it with the same

@@ -26,7 +26,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace rulerank::knn::text_index_test {
+namespace rulerank::inline v0::knn::text_index_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

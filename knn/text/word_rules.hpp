@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// What becomes of a single word under an analyzer's options. One thread at a time.
 class word_rules {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 wide_integer wide(exact_integer const& of) {
   wide_integer size;

@@ -31,7 +31,7 @@
 //
 // Threads: all functions here may be called from any number of threads at once, each call with a
 // context of its own.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// A whole number below 2^512 in size: wide enough for every number here, exactly. Larger results
 /// of its operations wrap.

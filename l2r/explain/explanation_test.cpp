@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r::explanation_test {
+namespace rulerank::inline v0::l2r::explanation_test {
 namespace {
 
 using datasets::binned_dataset;

@@ -20,7 +20,7 @@
 //
 // Threads: all functions here may be called from any number of threads at once, each call with a
 // context of its own. Results do not depend on the number of threads.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 struct inspection_options {
   std::size_t top = 50;  ///< rules at most

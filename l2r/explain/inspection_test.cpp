@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r::inspection_test {
+namespace rulerank::inline v0::l2r::inspection_test {
 namespace {
 
 using datasets::binned_dataset;

@@ -6,7 +6,7 @@
 
 // What members that are no rules do as a whole: their scores are sums over features, so that a
 // card's numbers of documents, or what a weight moved when it was fitted, say all.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

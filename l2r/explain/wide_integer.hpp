@@ -4,7 +4,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// What exact_integer is computed with, inside this module alone.
 using wide_integer = boost::multiprecision::int512_t;

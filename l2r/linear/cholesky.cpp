@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

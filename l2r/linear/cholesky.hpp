@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Larger systems are not solved: the matrix of one of this size takes 2 GB.
 inline constexpr std::size_t most_unknowns = std::size_t{1} << 14;

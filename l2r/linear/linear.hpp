@@ -13,7 +13,7 @@
 // (docs/members.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Ridge regression (Hoerl and Kennard, Ridge regression: biased estimation for nonorthogonal
 /// problems, Technometrics 12, 1970) of labels on features within their query. A feature's value is

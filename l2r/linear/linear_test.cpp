@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r::linear_test {
+namespace rulerank::inline v0::l2r::linear_test {
 namespace {
 
 datasets::dataset parsed(std::string const& text) {

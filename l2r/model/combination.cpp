@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 list_moments moments_of(std::span<double const> scores) {
   auto const size = static_cast<double>(scores.size());

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r::combination_test {
+namespace rulerank::inline v0::l2r::combination_test {
 namespace {
 
 using scores = std::vector<double>;

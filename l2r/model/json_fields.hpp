@@ -2,7 +2,7 @@
 
 #include "core/json_fields.hpp"
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 using json_fields = rulerank::json_fields<nlohmann::ordered_json>;
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

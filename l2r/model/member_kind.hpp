@@ -12,7 +12,7 @@
 
 // What model files and scorers need to know of a kind of member. A new kind: a type among those of
 // `model_member` and `recipe`, a file with its entry, and the entry in member_kind.cpp.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 using cuts_pointer = std::shared_ptr<datasets::discretizer const>;
 using items_pointer = std::shared_ptr<datasets::binned_dataset const>;

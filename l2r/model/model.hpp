@@ -17,7 +17,7 @@
 // What is fitted once and ranks from then on: members, saved and loaded as one file.
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Ranks by the association rules of training documents (class ranker). Neither pointer is null,
 /// but `cuts` where documents are given as items (binned_lists). Members of a model may point to

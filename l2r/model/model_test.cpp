@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r::model_test {
+namespace rulerank::inline v0::l2r::model_test {
 namespace {
 
 using rulerank::testing_tools::says;

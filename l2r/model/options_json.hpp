@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// One object: rule_size, min_support, min_confidence, support_weight, smoothing, feature_share.
 nlohmann::ordered_json to_json(scoring_options const& options);

@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 std::vector<std::size_t> deal_queries(std::uint64_t seed, std::size_t queries, std::size_t folds) {
   std::vector<std::size_t> order(queries), fold(queries);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The fold [queries], from 0, of each query: they are dealt out in an order that the seed draws,
 /// so that sizes differ by one at most. `folds`: 1 or more.

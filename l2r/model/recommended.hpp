@@ -17,7 +17,7 @@
 
 // Which members to fit on the labels at hand (docs/members.md).
 // Threads: functions may be called from any number of threads at once.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// What the labels at hand are.
 struct label_counts {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r::recommended_test {
+namespace rulerank::inline v0::l2r::recommended_test {
 namespace {
 
 /// Queries of so many documents, with labels 0 and 1 in turn.

@@ -13,7 +13,7 @@
 #include <vector>
 
 // Documents to scores: the cuts and rankers of a model, and how their scores become one.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The mean and standard deviation of the scores of one query's list.
 struct list_moments {

@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r::scorer_test {
+namespace rulerank::inline v0::l2r::scorer_test {
 namespace {
 
 using rulerank::testing_tools::message_of;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 // What the published engines with one document a thread share (Freitas 2017, Algorithm 6).
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Threads a block: two warps, so that the few documents of a query spread over the device.
 inline constexpr std::uint32_t document_threads = 64;

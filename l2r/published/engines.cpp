@@ -2,7 +2,7 @@
 
 #include "l2r/rules/engine.hpp"
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 std::unique_ptr<scoring_engine> make_lrar(context const& ctx, prepared_training const& training);
 std::unique_ptr<scoring_engine> make_plrar(context const& ctx, prepared_training const& training);

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Adds the engines of the source work, LRAR, PLRAR and PROFL, to `engines()`. Called before the
 /// module's other functions; further calls add nothing.

@@ -16,7 +16,7 @@
 // Threads look up and insert at the same time. A slot goes from empty to claimed to ready, and
 // never changes again. Items and counts are stored plus one: a word that is still 0 has not arrived
 // yet, and the look-up is a miss. No thread waits for another.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Reads and writes that bypass the caches of one multiprocessor.
 __device__ inline std::uint32_t load_shared_word(std::uint32_t const* from) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 // The shape of the published cache of itemsets on GPUs (itemset_cache.cuh), for host and device.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// A table of slots with open addressing. A slot has a head of 32-bit words: its state, `max_size`
 /// items, `classes` counts; and, where itemsets that others extend are kept, a bitmap.

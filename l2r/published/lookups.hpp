@@ -12,7 +12,7 @@
 // is documents x C(m, size), with m a document's known items. Itemsets that no cache was there for
 // are misses. profl and profl-t count too: `prefix_lookups`, for the first items of what was
 // missed; `cache_slots`, the itemsets that each device's cache can hold; and the look-ups below.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Look-ups of itemsets of one size.
 struct cache_lookups {

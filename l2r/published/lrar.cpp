@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 // PLRAR as published (Freitas 2017, Algorithm 6, after De Sousa et al.): one test document a
 // thread, every itemset's bitmaps ANDed and counted anew, 32 bits at a time.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

@@ -20,7 +20,7 @@
 // one test document a block and deals its itemsets to the threads by their combinadic numbers;
 // `profl-t` (section 4.3.6) takes one document a thread. Several GPUs (Algorithm 17) split the
 // documents and have a cache each.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

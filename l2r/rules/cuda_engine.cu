@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

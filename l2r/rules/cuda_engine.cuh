@@ -10,7 +10,7 @@
 // What the engines on GPUs share: a copy of the training set on each device, the documents split
 // evenly over the devices, sent in batches while the batch before is scored. Or each device has all
 // documents and does the itemsets that begin with some of the features.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Some of the training set's features. The work of an itemset's first feature falls with its
 /// number, so the features go to the parts forwards and backwards in turn:

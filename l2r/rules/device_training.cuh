@@ -10,7 +10,7 @@
 #include <vector>
 
 // A prepared training set in the memory of one device, and what kernels see of it.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 inline constexpr std::uint32_t no_row = 0xFFFFFFFFU;
 

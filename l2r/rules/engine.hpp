@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// One way to compute the score. One call at a time, but for engines whose entry says that they
 /// keep no state.

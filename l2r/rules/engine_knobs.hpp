@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// What only tests and benchmarks set, to reach code that their inputs would not reach.
 struct engine_knobs {

@@ -1,7 +1,7 @@
 #include "l2r/rules/engine.hpp"
 #include "l2r/rules/options.hpp"
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 std::unique_ptr<scoring_engine> make_project(context const& ctx,
                                              prepared_training const& training);  // project_cpu.cpp

@@ -6,7 +6,7 @@
 
 // Class-wise supports of one itemset by a thread of its own, as the published engines on GPUs count
 // them: AND of the items' bit rows, population count by class (Freitas 2017, Figure 3.6).
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The largest itemsets that the published engines on GPUs take.
 inline constexpr std::uint32_t most_items = 16;

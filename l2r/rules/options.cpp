@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 void check(scoring_options const& options) {
   if (options.rule_size < 2)

@@ -13,7 +13,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The engines of the score (docs/definitions.md, Ranking). All give the same bits.
 enum class engine { automatic, lrar, project, tensor, plrar, profl_t, profl };

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// What every engine needs of a training set, made once.
 struct prepared_training {

@@ -7,7 +7,7 @@
 #include <array>
 #include <numeric>
 
-namespace rulerank::l2r::project_cpu {
+namespace rulerank::inline v0::l2r::project_cpu {
 
 /// The numbers of a batch's items, from 0: features in the order of their items' mean support over
 /// the batch, rarer ones first; of each feature the items that training and batch both have.

@@ -16,7 +16,7 @@
 // then added to every test document of the group that has the item. Bit rows are compressed to the
 // training documents of the prefix where that pays. With one test document the tree is that
 // document's itemsets. Features are ordered so that the rarer items come first.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::l2r::project_cpu {
+namespace rulerank::inline v0::l2r::project_cpu {
 
 using bitmaps::word;
 using bitmaps::word_range;

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 struct ranking_timings {
   double prepare_s = 0;     ///< index, tables, engine: once a ranker

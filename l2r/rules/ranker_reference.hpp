@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::l2r::reference {
+namespace rulerank::inline v0::l2r::reference {
 
 using rules::reference::document;
 

@@ -23,7 +23,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r::ranker_test {
+namespace rulerank::inline v0::l2r::ranker_test {
 namespace {
 
 [[maybe_unused]] bool const published_engines_are_listed = (add_published_engines(), true);

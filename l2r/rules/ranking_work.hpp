@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// About how many itemsets of size 1, 2, ... up to the largest an engine tries for the documents:
 /// a document's items one by one, what extends an itemset only where some training document holds

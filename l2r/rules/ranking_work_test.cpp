@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::l2r::ranking_work_test {
+namespace rulerank::inline v0::l2r::ranking_work_test {
 namespace {
 
 using testing_tools::drawn_set;

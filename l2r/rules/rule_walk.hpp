@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 __extension__ using int128 = __int128;
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 // The kind `rules`: the rules of training documents, by any engine of this module.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

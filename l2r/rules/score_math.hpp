@@ -7,7 +7,7 @@
 
 // What one itemset adds to the score of a document that holds it (docs/definitions.md, Ranking),
 // for host and device alike. All sums are integers: their order does not matter.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 __extension__ using wide_sum = unsigned __int128;
 

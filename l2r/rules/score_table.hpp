@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The itemsets that a document can hold: of at most rule_size - 1 of so many features. Throws
 /// `usage_error` that names both where they are more than 64 bits count.

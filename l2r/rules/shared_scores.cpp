@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 query_range queries_of_process(std::span<datasets::query_group const> queries, int rank, int size) {
   std::size_t const documents = queries.empty() ? 0 : queries.back().end;

@@ -9,7 +9,7 @@
 #include <span>
 
 // Scores of documents that processes share out (context::processes).
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The queries [begin, end) of process `rank` of so many: each gets about as many documents.
 struct query_range {

@@ -4,7 +4,7 @@
 
 // The two forms of `tensor` (docs/modules/l2r.md): few documents are scored one by one, many
 // together, item by item.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// Scores any number of documents of any shape.
 std::unique_ptr<device_scorer> make_tensor_by_document(prepared_training const& training,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

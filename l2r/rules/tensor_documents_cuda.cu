@@ -17,7 +17,7 @@
 // columns lie by label, highest first, adding the running count to w after each label gives w = sum
 // of r n_r. Itemsets of more than three items go through the same with the rows of their first
 // items ANDed into a row of their own.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

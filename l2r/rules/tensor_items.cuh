@@ -7,7 +7,7 @@
 
 // What the sources of `tensor` for many documents share (docs/modules/l2r.md, "tensor"): how the
 // documents of a batch lie in the device's memory, and what a block works on.
-namespace rulerank::l2r::by_item {
+namespace rulerank::inline v0::l2r::by_item {
 
 using sums = score_sums<std::uint64_t>;
 

@@ -16,7 +16,7 @@
 // is found by the document's bins: [y][feature][bin]. While one table is read, the next is made.
 // The bins lie in the order of the feature's items (tensor_items_order.cu), so that a warp's
 // documents are side by side. What {x, y} adds is in a table of all pairs.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace by_item {
 

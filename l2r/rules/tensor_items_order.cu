@@ -4,7 +4,7 @@
 
 // Orders the documents of a batch for `tensor` by item: for each feature by their item of it, so
 // that the documents of an item lie side by side.
-namespace rulerank::l2r::by_item {
+namespace rulerank::inline v0::l2r::by_item {
 
 namespace {
 

@@ -11,7 +11,7 @@
 // 32 such entries fit a sum of 64 bits: the lower bits for num, the upper ones count for den. Where
 // a label may fail, for {x, y} held by more documents than `folded_up_to`, and with weights or
 // smoothing, an entry is the two numbers.
-namespace rulerank::l2r::by_item {
+namespace rulerank::inline v0::l2r::by_item {
 
 using bitmaps::add_bit_product;
 using bitmaps::product_rows_a;

@@ -10,7 +10,7 @@
 #include <utility>
 
 // The penalties of a card, by cross-fitting.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

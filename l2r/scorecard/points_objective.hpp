@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// The items of a set, each with whether the next one is a neighbouring bin of the same feature.
 std::vector<bool> neighbours_of(datasets::binned_dataset const& items);

@@ -14,7 +14,7 @@
 // A score that is a sum of points, a number an item (docs/members.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// What the points of the training documents are to be like. With s the scores and y the labels,
 /// - pair: the mean over queries of the sum over pairs with y_i > y_j of w_ij log(1 + exp(s_j -

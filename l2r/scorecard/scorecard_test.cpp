@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::l2r::scorecard_test {
+namespace rulerank::inline v0::l2r::scorecard_test {
 namespace {
 
 constexpr card_loss all_losses[] = {card_loss::pair, card_loss::list, card_loss::point};

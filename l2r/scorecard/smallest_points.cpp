@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 namespace {
 

@@ -21,7 +21,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include <nanobind/ndarray.h>
 
 // Documents and arrays between Python and the library.
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace nb = nanobind;
 

@@ -8,7 +8,7 @@
 #include <nanobind/nanobind.h>
 
 // Cuts and items between Python and the library.
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace nb = nanobind;
 

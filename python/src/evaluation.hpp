@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 /// The classes Profile and LabelledQueries, and what judges and compares scores.
 void add_evaluation(nanobind::module_& to);

@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 /// What finds frequent itemsets and association rules.
 void add_mining(nanobind::module_& to);

@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 /// The classes DenseIndex, MetricIndex and TextIndex: exact search.
 void add_neighbours(nanobind::module_& to);

@@ -13,7 +13,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 
 // Reports of experiments, models and benchmarks.
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 /// The class ReportOptions, and what makes reports.
 void add_report(nanobind::module_& to);

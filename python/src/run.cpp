@@ -17,7 +17,7 @@
 #include <nanobind/stl/string.h>
 #include <unistd.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace {
 

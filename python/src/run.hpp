@@ -13,7 +13,7 @@
 
 // How calls of Python run the library's work. Functions are called with the interpreter's lock
 // held.
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace nb = nanobind;
 

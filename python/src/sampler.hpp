@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 /// The classes SamplerOptions and Labelling, and what chooses documents.
 void add_sampler(nanobind::module_& to);

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 void drop_unplaced_items(datasets::transactions& data, std::span<appearance const> where) {
   if (std::find(where.begin(), where.end(), appearance::neither) == where.end()) return;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::appearing_items_test {
+namespace rulerank::inline v0::rules::appearing_items_test {
 namespace {
 
 TEST(appearing_items, are_kept_and_the_transactions_too) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace rulerank::rules::mining {
+namespace rulerank::inline v0::rules::mining {
 namespace {
 
 constexpr std::size_t transactions_a_report = 4096;

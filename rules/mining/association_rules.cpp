@@ -7,7 +7,7 @@
 #include <bit>
 #include <limits>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 using mining::consequents;

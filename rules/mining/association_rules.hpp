@@ -15,7 +15,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// Where in a rule an item may stand.
 enum class appearance : std::uint8_t { neither = 0, antecedent = 1, consequent = 2, both = 3 };

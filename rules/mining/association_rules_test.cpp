@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::association_rules_test {
+namespace rulerank::inline v0::rules::association_rules_test {
 namespace {
 
 using reference::itemset;

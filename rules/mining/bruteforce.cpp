@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace rulerank::rules::mining {
+namespace rulerank::inline v0::rules::mining {
 namespace {
 
 constexpr std::uint32_t most_brute_items = 24;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace rulerank::rules::mining {
+namespace rulerank::inline v0::rules::mining {
 
 using subset = std::uint64_t;  // of an itemset's items, bit by bit
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace rulerank::rules::mining {
+namespace rulerank::inline v0::rules::mining {
 
 /// The options with their defaults resolved: min_support and min_size at least 1, max_size the
 /// largest number when unbounded, max_bytes what is free.

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 constexpr std::size_t first_block = 64;

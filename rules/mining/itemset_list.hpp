@@ -16,7 +16,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// Memory that several lists take from, from any number of threads at once: throws `out_of_budget`
 /// where there is no more.

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 std::uint64_t hash_of(std::span<item const> x) {

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 using mining_function = itemset_list (*)(context const&, transaction_view const&,

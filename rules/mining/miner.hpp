@@ -14,7 +14,7 @@
 // Frequent itemset mining (docs/definitions.md, Rules).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// How itemsets are found; the same ones, whichever engine finds them.
 enum class mining_engine {

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::miner_test {
+namespace rulerank::inline v0::rules::miner_test {
 namespace {
 
 using reference::itemset;

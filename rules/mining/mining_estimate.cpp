@@ -1,7 +1,7 @@
 #include "rules/mining/engines.hpp"
 #include "rules/mining/miner.hpp"
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 double estimated_itemsets(context const& ctx, transaction_view const& data,
                           mining_options const& given, std::uint32_t walks) {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::mining_estimate_test {
+namespace rulerank::inline v0::rules::mining_estimate_test {
 namespace {
 
 datasets::transactions draw(std::size_t n, std::uint32_t items, double density) {

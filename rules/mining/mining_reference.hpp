@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace rulerank::rules::reference {
+namespace rulerank::inline v0::rules::reference {
 
 using itemset = std::vector<item>;  // ascending
 using itemset_supports = std::map<itemset, std::uint32_t>;

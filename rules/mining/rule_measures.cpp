@@ -5,7 +5,7 @@
 
 #include <boost/math/distributions/chi_squared.hpp>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 __extension__ using wide = __int128;

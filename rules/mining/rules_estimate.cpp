@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 namespace {
 

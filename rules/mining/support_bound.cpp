@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 constexpr unsigned most_decimals = 9;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::rules::support_bound_test {
+namespace rulerank::inline v0::rules::support_bound_test {
 namespace {
 
 TEST(support_bound, counts_and_percentages) {

@@ -20,7 +20,7 @@
 #include <cmath>
 #include <deque>
 
-namespace rulerank::rules::mining {
+namespace rulerank::inline v0::rules::mining {
 namespace {
 
 using bitmaps::word;

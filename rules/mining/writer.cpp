@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 namespace {
 
 constexpr named_values<mining_format, 3> formats{{{"borgelt", mining_format::borgelt},

@@ -12,7 +12,7 @@
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
-namespace rulerank::rules {
+namespace rulerank::inline v0::rules {
 
 /// The forms in which other programs of the field write itemsets and rules.
 enum class mining_format {

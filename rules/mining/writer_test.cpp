@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::rules::writer_test {
+namespace rulerank::inline v0::rules::writer_test {
 namespace {
 
 using rulerank::testing_tools::complaint_of;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void reading_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Reading");

@@ -13,7 +13,7 @@
 
 // Groups of options that several verbs share: a verb keeps one of each in its own options, calls
 // `add_to` when it is added and the other functions when it runs.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// How SVMlight, CSV and TSV files are read: --zero-based --regroup --unlabelled --group.
 struct reading_arguments {

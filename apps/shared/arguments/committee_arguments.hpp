@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The second stage of two-stage active learning: --rounds --per-query --committee --select.
 struct committee_arguments {

@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 /// `1%,2.5%` as shares.

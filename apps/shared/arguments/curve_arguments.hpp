@@ -6,7 +6,7 @@
 #include <string>
 
 // The options of the learning curves that the verb experiment runs.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// --systems --budgets --ways --lightgbm.
 class curve_arguments {

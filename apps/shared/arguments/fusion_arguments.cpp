@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void fusion_arguments::add_to(CLI::App& verb, std::string const& method_option,
                               std::string const& norm_option) {

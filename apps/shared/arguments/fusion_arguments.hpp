@@ -8,7 +8,7 @@ namespace CLI {
 class App;
 }
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// How runs become one: the method, the norm of scores, the k of rrf, the weights of the runs.
 struct fusion_arguments {

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// Who labels the documents that `reduce` chooses: --oracle --pending --batch --resume, and how a
 /// person is asked: see `view_arguments`.

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// Instead of kinds: those that l2r::recommend gives for the training documents.
 inline constexpr char const* recommended_members = "recommended";

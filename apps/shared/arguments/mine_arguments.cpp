@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

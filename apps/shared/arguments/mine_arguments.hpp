@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// What was asked for, checked before anything is read.
 struct mine_request {

@@ -3,7 +3,7 @@
 #include "apps/shared/options/options.hpp"
 #include "core/named_values.hpp"
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

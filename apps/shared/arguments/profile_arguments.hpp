@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// --profile alone.
 CLI::Option* add_profile(CLI::App& verb, std::string& name);

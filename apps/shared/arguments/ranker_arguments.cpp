@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void ranker_arguments::add_scoring_to(CLI::App& verb) {
   help_group const group(verb, "Score");

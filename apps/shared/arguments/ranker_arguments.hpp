@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// What --rule-size counts, for its help.
 inline constexpr char const* rule_size_help =

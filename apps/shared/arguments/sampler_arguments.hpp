@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// How a training set is reduced: --partitions --feature-order, and in `reduce` itself
 /// --rule-size --min-support --min-confidence --engine --max-documents too.

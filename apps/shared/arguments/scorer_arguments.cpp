@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void fitting_arguments::add_to(CLI::App& verb) {
   member.add_to(verb);

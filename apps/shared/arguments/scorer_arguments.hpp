@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// How a model is fitted on --train: its members, their scores and cuts, and how files are read.
 struct fitting_arguments {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// --settings: what tune found, as defaults of the discretizer's options and the score's. What the
 /// line itself gives stands.

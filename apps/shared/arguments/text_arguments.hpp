@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// Forms of texts; `vectors`: svmlight, the last one, too.
 std::span<named_value<datasets::text_format> const> text_formats(bool vectors);

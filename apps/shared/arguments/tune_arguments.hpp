@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// What tune, and experiment with --tune, try and how: --try-... --cross-fit --members
 /// --search --rungs --keep --budget.

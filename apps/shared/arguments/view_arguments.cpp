@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void view_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "What labellers see");

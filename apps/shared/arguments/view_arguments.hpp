@@ -15,7 +15,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The documents to choose from.
 struct label_pool {

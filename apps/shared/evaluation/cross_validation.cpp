@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 std::vector<eval::measure> distinct_measures(std::string_view option, std::string const& list) {

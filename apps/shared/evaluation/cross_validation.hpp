@@ -14,7 +14,7 @@
 #include <vector>
 
 // The options of the cross-validation that the verbs experiment and pipeline run.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The options of `add_cross_validation_to`, and the folders.
 struct cross_validation_arguments {

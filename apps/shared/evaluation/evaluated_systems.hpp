@@ -9,7 +9,7 @@
 #include <vector>
 
 // Systems that `evaluate` judges: their names on the command line, and their files.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// `NAME=REST`, where no file has that whole name; else a name made from the path.
 std::pair<std::string, std::string> named(std::string const& argument);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void name_folds(session& owner, std::string const& out_dir, std::size_t folds) {
   std::vector<session::named_output> outputs;

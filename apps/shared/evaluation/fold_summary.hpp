@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The most folds that may be asked for.
 inline constexpr std::size_t most_folds = 1'000'000;

@@ -9,7 +9,7 @@
 #include <string>
 
 // Warnings of ids that name nothing: the lines that have them change no result.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// Warns of judged queries that are no topics, of topics without judgments, and of judged documents
 /// that the collection does not have: how many, and the first with its line. `topics_name` and

@@ -15,7 +15,7 @@
 
 // The second stage of active learning with labels that a person, a table or the training file
 // gives.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// What the rounds after the sampling gave.
 struct second_stage_result {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

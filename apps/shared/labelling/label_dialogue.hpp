@@ -10,7 +10,7 @@
 #include <istream>
 #include <string>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// Asks a person: a question and its document on standard error, a word from standard input. Every
 /// answer is in the journal before this returns.

@@ -17,7 +17,7 @@
 #include <vector>
 
 // Selective sampling with labels that a person, a table or the training file gives.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The exit code where labels are wanted before the work can go on.
 inline constexpr int labels_wanted_code = 5;

@@ -17,7 +17,7 @@
 #include <CLI/CLI.hpp>
 
 // What `reduce` and `label` share: a pool comes in, the lines that were chosen go out.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// --out --ids --discretizer-out, the options of the sampling with --whole-queries, and how the
 /// pool is read and cut.

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 // Scripts that complete the program's command line, made from the options that it has.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 std::string bash_completion(CLI::App const& program);
 std::string zsh_completion(CLI::App const& program);

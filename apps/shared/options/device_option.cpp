@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 std::string name_of_devices(std::vector<int> const& ordinals) {
   return ordinals.empty() ? "cpu" : fmt::format("cuda:{}", fmt::join(ordinals, ","));

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The CUDA devices that a --device other than auto names. Throws `usage_error` for a malformed
 /// word, `device_error` for devices that are not there.

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

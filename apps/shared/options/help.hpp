@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 // What the program says of itself: help for a terminal, manual pages.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// An option as people read it.
 struct option_words {

@@ -15,7 +15,7 @@
 
 // Numbers on the command line: the one way that text becomes one. Decimal, without blanks before or
 // behind it, without a base and without leading zeros (they mean octal to some), finite, in range.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 template <class Number>
 struct number_range {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 std::string shown_words(std::vector<std::string> const& words) {
   constexpr std::size_t longest_words = 36;

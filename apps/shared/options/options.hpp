@@ -22,7 +22,7 @@
 // Verbs, and the options that a verb treats by what their values are: numbers, words, engines,
 // files and folders. The parser checks each value against the values that the option takes, and
 // completions offer these values.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The values that a completion offers for an option.
 struct value_words {

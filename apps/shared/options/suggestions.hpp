@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// " (did you mean WORD?)" with the word of `known` that `found` was probably meant to be: one with
 /// few letters changed, or one that it begins; nothing where none is near. Dashes in front and case

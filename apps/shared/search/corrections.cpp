@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void correction_report::correct(session& owner, knn::spelling_corrector const& corrector,
                                 std::span<datasets::text_document> documents) {

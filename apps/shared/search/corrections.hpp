@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// What --correct means, for its help.
 inline constexpr char const* correct_help =

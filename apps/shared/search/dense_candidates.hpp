@@ -14,7 +14,7 @@
 #include <vector>
 
 // Candidates of topics: by their words, by vectors of documents and topics, or by both.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// A document that was found for a topic; the larger score is the nearer one.
 struct found_document {

@@ -14,7 +14,7 @@
 #include <vector>
 
 // What `search` writes of the neighbours that it finds.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The classes of items and queries, and what the neighbours vote for.
 class class_votes {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void over_ranks_argument::add_to(CLI::App& verb) {
   word_option(verb, "--over-ranks", how, {"auto", "queries", "collection"},

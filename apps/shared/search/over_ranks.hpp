@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 // What searches share out over MPI ranks: the queries, or the collection.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// --over-ranks, and the paths that it is about.
 struct over_ranks_argument {

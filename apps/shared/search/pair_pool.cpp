@@ -22,7 +22,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void pool_arguments::add_search_to(CLI::App& verb, std::string const& what_candidates) {
   number_option(verb, "--candidates", candidates, what_candidates, {1, std::size_t{1} << 31});

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// How deep a search goes whose recall is looked at, and lists that are fused.
 inline constexpr std::size_t recall_depth = 1000;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void search_arguments::add_outputs_to(CLI::App& verb, std::string const& lines) {
   path_option(verb, "--out", out, lines)->type_name("FILE")->capture_default_str();

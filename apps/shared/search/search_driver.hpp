@@ -13,7 +13,7 @@
 #include <vector>
 
 // What `search text`, `search dense` and `search metric` have in common.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The options of every search.
 struct search_arguments {

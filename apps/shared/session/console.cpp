@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

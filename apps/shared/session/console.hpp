@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// Writes to standard error, in the place of a bar that is shown there. What cannot be written
 /// there (it is closed, its disk is full, nobody reads the pipe) is dropped: a message is no reason

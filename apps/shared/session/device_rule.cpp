@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

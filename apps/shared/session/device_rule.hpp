@@ -6,7 +6,7 @@
 // What --device auto goes by: a rule of the size of the work, the same on every machine. Its
 // constants were fitted once to measurements (bench/results/2026-11-22-auto); nothing is calibrated
 // when the program runs.
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The seconds that one CPU thread takes, by the default engine.
 double sampling_seconds(double documents, double features);

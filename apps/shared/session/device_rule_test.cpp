@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr double any_distance = std::numeric_limits<double>::infinity();

@@ -12,7 +12,7 @@
 
 #include <sys/resource.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 

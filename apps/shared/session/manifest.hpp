@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The first fields of a manifest: the command, the build, the machine, the context, and the inputs
 /// with their SHA-256: of `known`, by path, or read now. Throws `error` for an input whose state is

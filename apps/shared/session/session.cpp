@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 namespace {
 /// Whether two inputs are one stream, which can be read once.

@@ -15,7 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// The options every verb has.
 struct run_options {

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 // cuBLAS, loaded when an engine needs it: programs start without its half a gigabyte, and on
 // machines that lack it.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Functions of cuBLAS. Several threads may use them at once.
 class cublas_library {

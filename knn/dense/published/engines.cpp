@@ -2,7 +2,7 @@
 
 #include "knn/dense/engine.hpp"
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 std::unique_ptr<dense_search_engine> make_ppk(context const& ctx, dense_rows const& rows,
                                               dense_index_options const& options);

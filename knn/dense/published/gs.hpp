@@ -9,7 +9,7 @@
 #include <vector>
 
 // What tests and benchmarks ask of `gs` beside a search.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How `gs` selects the k nearest of a query's distances.
 enum class gs_selection : std::uint8_t {

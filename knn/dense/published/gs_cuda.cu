@@ -16,7 +16,7 @@
 // The matrix lies by queries, so that a block reads neighbouring distances (the paper's, with the
 // operands the other way round, lies by rows of the data); the squares of the norms are those of
 // the index. What does not fit the device at once is done for some queries after the others.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 // `mpi-knn` against the definition: to the bit where floats round nothing, else within the bounds
 // that docs/modules/knn.md states.
-namespace rulerank::knn::mpi_knn_test {
+namespace rulerank::inline v0::knn::mpi_knn_test {
 namespace {
 
 using datasets::vectors;

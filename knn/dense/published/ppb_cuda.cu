@@ -2,7 +2,7 @@
 
 // PPB, "um ponto por bloco" (Cordeiro, Meyer and Zola 2023): one launch with a block a query, which
 // compares all rows, so that nothing is merged.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -6,7 +6,7 @@
 // as fill the device and share the rows. The paper leaves open how the blocks' lists are merged
 // (its times are those of the kernels); here the blocks sort them and the heap of all searches
 // merges them on the CPU, in memory that is taken once.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

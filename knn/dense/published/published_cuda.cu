@@ -24,7 +24,7 @@
 //   other, those that still belong into the list.
 // - Rows that are equally near are told apart by their numbers, so that the same ones are found in
 //   every run.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

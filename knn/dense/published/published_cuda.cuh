@@ -22,7 +22,7 @@
 // What the published engines for GPUs (`ppk`, `ppb`, `sbq`, `gs`) share: vectors of floats on a
 // device, what they refuse, how queries are split over devices, and KNNKernel (Cordeiro 2023,
 // Algorithm 2).
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 inline std::uint64_t nanoseconds(double seconds) {
   return static_cast<std::uint64_t>(seconds * 1e9);

@@ -21,7 +21,7 @@
 
 // The published engines for GPUs against the definition: to the bit where floats round nothing,
 // else within the bounds that docs/modules/knn.md states.
-namespace rulerank::knn::published_cuda_test {
+namespace rulerank::inline v0::knn::published_cuda_test {
 namespace {
 
 using datasets::element;

@@ -13,7 +13,7 @@
 // place of the largest, which would lose all but one of them; here one warp takes them one after
 // the other and tracks the largest, which is faster than a reduction by the block after each. In
 // the end the list is sorted, since neighbours are given nearest first.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

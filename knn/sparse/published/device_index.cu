@@ -5,7 +5,7 @@
 
 #include <cub/device/device_scan.cuh>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// A document of a posting list.
 struct alignas(8) posting {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 std::unique_ptr<sparse_search_engine> make_mt(context const& ctx, sparse_index const& index,
                                               sparse_search_options const& options);

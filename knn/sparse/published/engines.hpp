@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Adds the published engines, MT, GKNN, GT-kNN and FiSH-kNN, to `sparse_engines()`. Called before
 /// the module's other functions; further calls add nothing.

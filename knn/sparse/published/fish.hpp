@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// How `fish` shares the postings of a query's terms among threads: evenly among all of them
 /// (Freitas 2017, Algorithm 8), or a term to a block of threads (Algorithm 20).

@@ -25,7 +25,7 @@
 // heap on the CPU merges the blocks' lists. `gt` allocates a query's memory before each and
 // releases it after; `fish` takes a group of queries a launch in memory that is allocated once. On
 // several GPUs each has the index, and the queries are split.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 

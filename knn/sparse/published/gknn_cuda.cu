@@ -15,7 +15,7 @@
 // G-kNN as Freitas 2017, section 5.4 describes it (after Rocha et al.): no inverted index, the
 // similarity of every document from its row, and all documents sorted. One query after the other;
 // on several GPUs each has the rows, and the queries are split.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 namespace {
 
