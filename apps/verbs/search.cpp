@@ -108,7 +108,6 @@ knn::sparse_search_options search_options_of(search_text_arguments const& argume
   options.pad = arguments.pad;
   options.metric = text_arguments::metric_from(arguments.metric, knn::similarity::cosine);
   options.engine = knn::sparse_engine_from(arguments.engine);
-  if (arguments.group == 0) throw usage_error("group: found 0, expected at least 1");
   options.fish = std::make_shared<knn::fish_options>(
       knn::fish_options{arguments.group, knn::load_balance_from(arguments.balance)});
   return options;

@@ -950,7 +950,7 @@ class Refused(Search):
             ("metric", search + "--metric hamming",
              "found metric 'hamming', expected cosine, ip, l2"),
             ("engine", search + "--engine quick",
-             "found engine 'quick', expected one of auto, mt, tiles"),
+             "found engine 'quick', expected one of auto, tiles, mt"),
             ("group of another engine", search + "--engine tiles --launch-queries 4",
              "--launch-queries beside --engine tiles, expected --engine fish"),
             ("balance of another engine", search + "--balance intra",
@@ -1054,7 +1054,7 @@ class Refused(Search):
             self.expect(4, *line, "intra", message="engine fish")
             self.expect(2, *line, "outer", message="found balance 'outer', expected inter, intra")
         else:
-            self.expect(2, *line, "intra", message="found engine 'fish', expected one of auto, mt")
+            self.expect(2, *line, "intra", message="found engine 'fish', expected one of auto, tiles, mt")
         self.assertEqual(os.listdir(self.folder), ["docs"])
 
     def test_an_empty_path(self):
