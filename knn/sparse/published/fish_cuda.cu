@@ -1,3 +1,4 @@
+#include "core/error.hpp"
 #include "core/for_each_device.hpp"
 #include "core/per_device.hpp"
 #include "core/stream.hpp"
@@ -435,6 +436,7 @@ class fish final : public sparse_search_engine {
 
   sparse_index const& index_;
   sparse_search_options options_;
+  fish_options fish_;
   std::vector<int> devices_;
   per_device<index_on_device> indexes_;
 };
