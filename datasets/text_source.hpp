@@ -45,6 +45,10 @@ std::string read_file(std::string const& path, std::string_view expected);
 /// What stands for a path in messages: "standard input" for "-".
 std::string display_name(std::string const& path);
 
+/// About the bytes of text in a file that is not read yet: its size, four times that of a .gz or
+/// .zst file, and 1e8 for a stream, a folder and a file that cannot be looked at.
+double expected_text_bytes(std::string const& path);
+
 /// The lines that begin in a process's share of a file's bytes; together, the processes have each
 /// line once, in order. All call it together, and each counts the lines of its own share. Nothing
 /// on all of them where the file is empty, compressed, or no regular file. Throws `error` for one

@@ -1,11 +1,11 @@
 #include "apps/shared/arguments/scorer_arguments.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
 #include "datasets/scores.hpp"
+#include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 #include "l2r/model/scorer.hpp"
 #include "mpi/split.hpp"
@@ -161,9 +161,10 @@ test_documents read_test(session& owner, rank_arguments const& arguments, std::s
 /// be like it.
 double documents_ahead(std::vector<std::string> const& tests, datasets::dataset const* first) {
   double bytes = 0;
-  for (std::string const& path : tests) bytes += bytes_ahead(path);
+  for (std::string const& path : tests) bytes += datasets::expected_text_bytes(path);
   if (first == nullptr) return bytes / bytes_a_document;
-  return static_cast<double>(first->size()) * (bytes / std::max(bytes_ahead(tests.front()), 1.0));
+  return static_cast<double>(first->size()) *
+         (bytes / std::max(datasets::expected_text_bytes(tests.front()), 1.0));
 }
 
 /// Scores the documents of the `t`-th test file, `read` where it has been, or the queries of

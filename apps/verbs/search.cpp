@@ -3,11 +3,11 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/shared/search/corrections.hpp"
 #include "apps/shared/search/search_driver.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
+#include "knn/search_work.hpp"
 #include "knn/sparse/published/fish.hpp"
 #include "knn/text/text_collection.hpp"
 #include "mpi/agreement.hpp"
@@ -211,9 +211,11 @@ class text_search {
   void choose_engine(knn::text_collection& documents, knn::sparse_search_options const& options) {
     {
       auto const timer = owner_.stage("prepare");
-      owner_.choose_device(places_of(knn::sparse_engines(), options.engine),
-                           search_seconds(static_cast<double>(documents.size()),
-                                          bytes_ahead(arguments_.queries) / bytes_a_term));
+      owner_.choose_device(
+          places_of(knn::sparse_engines(), options.engine),
+          knn::text_search_seconds(
+              static_cast<double>(documents.size()),
+              datasets::expected_text_bytes(arguments_.queries) / knn::bytes_a_term));
       documents.prepare(owner_.ctx(), options);
     }
     if (!documents.has_parts()) return;

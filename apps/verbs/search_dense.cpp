@@ -1,5 +1,4 @@
 #include "apps/shared/search/search_driver.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/memory_gate.hpp"
@@ -9,6 +8,7 @@
 #include "knn/dense/row_files.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/index_parts.hpp"
+#include "knn/search_work.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -265,7 +265,7 @@ class dense_search {
     auto const each = static_cast<double>(std::max<std::size_t>(dimensions, 1));
     owner_.choose_device(
         places_of(knn::dense_engines(), engine_),
-        dense_search_seconds(numbers / each, each, static_cast<double>(queries_.size())));
+        knn::dense_search_seconds(numbers / each, each, static_cast<double>(queries_.size())));
   }
   /// Likewise for index files: their sizes give the approximate number of values.
   void choose_device_for_files(std::vector<std::string> const& paths) {

@@ -1,10 +1,10 @@
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/search/search_driver.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/metric_collection.hpp"
+#include "knn/search_work.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -226,15 +226,15 @@ class metric_search {
             (objects.words != nullptr || arguments_.index.empty()));
   }
 
-  search_work work_of(knn::metric_objects const& objects) const {
+  knn::search_work work_of(knn::metric_objects const& objects) const {
     auto const count = static_cast<double>(objects.space()->size());
     auto const asked = static_cast<double>(asked_ ? knn::size_of(*asked_) : 0);
     if (objects.words)
-      return word_search_work(
+      return knn::word_search_work(
           count, asked,
           arguments_.request.radius.value_or(std::numeric_limits<double>::infinity()));
-    return metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()),
-                              asked, objects.which() == knn::metric_distance::l2);
+    return knn::metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()),
+                                   asked, objects.which() == knn::metric_distance::l2);
   }
 
   /// Starts the GPUs where they are asked for or worth it, and says whether they do the search.
@@ -247,7 +247,7 @@ class metric_search {
       owner_.expect_device_for(arguments_.engine, where);
       choose_engine(knn::metric_engines(), engine_, owner_.ctx());
     } else if (may_choose_gpus(objects, type)) {
-      search_work const work = work_of(objects);
+      knn::search_work const work = work_of(objects);
       owner_.choose_device(places_of(knn::metric_engines(), engine_), work.thread_s, work.gpu_s);
     }
     if (!knn::is_on_gpus(objects.which(), type))

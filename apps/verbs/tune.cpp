@@ -3,7 +3,6 @@
 #include "apps/shared/arguments/ranker_arguments.hpp"
 #include "apps/shared/arguments/sampler_arguments.hpp"
 #include "apps/shared/arguments/tune_arguments.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
@@ -16,6 +15,7 @@
 #include "eval/report.hpp"
 #include "eval/report_json.hpp"
 #include "l2r/model/recommended.hpp"
+#include "l2r/rules/ranking_seconds.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/settings_json.hpp"
 #include "tuning/tuner.hpp"
@@ -238,9 +238,9 @@ void tune(session& owner, tune_verb_arguments const& a) {
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
       static_cast<double>(by_rules) *
-          ranking_seconds(static_cast<double>(train.size()), static_cast<double>(vali.size()),
-                          static_cast<double>(datasets::listed_features(train).size()),
-                          *std::ranges::max_element(plan.space.rule_sizes)));
+          l2r::ranking_seconds(static_cast<double>(train.size()), static_cast<double>(vali.size()),
+                               static_cast<double>(datasets::listed_features(train).size()),
+                               *std::ranges::max_element(plan.space.rule_sizes)));
   tuning::tuner tuner(owner.ctx(), vali, candidates, plan.measures, plan.rules,
                       [&](tuning::cuts const& by) { return prepare(owner, plan, train, vali, by); },
                       plan.engine, {a.tuned.cross_fit, &train});

@@ -3,10 +3,10 @@
 #include "apps/shared/arguments/arguments.hpp"
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/console.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
+#include "l2r/rules/ranking_seconds.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -212,9 +212,9 @@ l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const
   double seconds = 0;
   for (l2r::model_member const& member : model.members)
     if (auto const* const rules = std::get_if<l2r::rules_member>(&member))
-      seconds += ranking_seconds(static_cast<double>(rules->training->documents), tests,
-                                 static_cast<double>(rules->training->feature_count()),
-                                 rules->scoring.rule_size);
+      seconds += l2r::ranking_seconds(static_cast<double>(rules->training->documents), tests,
+                                      static_cast<double>(rules->training->feature_count()),
+                                      rules->scoring.rule_size);
   owner.choose_device(places_of(l2r::engines(), line.engine_options().engine), seconds);
   auto const timer = owner.stage("prepare");
   l2r::engine_options how = line.engine_options();

@@ -1,8 +1,8 @@
 #include "apps/shared/arguments/sampler_arguments.hpp"
 
+#include "al/sampling_seconds.hpp"
 #include "apps/shared/arguments/ranker_arguments.hpp"
 #include "apps/shared/options/options.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
 
 #include <algorithm>
@@ -78,8 +78,8 @@ al::sampler_options sampler_arguments::options(session& owner,
   for (al::engine_info const& e : al::engines())
     if (e.which == options.which) owner.expect_device_for(e.name, e.where);
   owner.choose_device(places_of(al::engines(), options.which),
-                      sampling_seconds(static_cast<double>(binned.documents),
-                                       static_cast<double>(binned.feature_count())));
+                      al::sampling_seconds(static_cast<double>(binned.documents),
+                                           static_cast<double>(binned.feature_count())));
   auto const timer = owner.stage("order features");
   options.feature_order = datasets::order_features(owner.ctx(), binned, choice.order, choice.path);
   return options;

@@ -1,11 +1,12 @@
 #include "apps/shared/evaluation/cross_validation.hpp"
 
+#include "al/sampling_seconds.hpp"
 #include "apps/shared/arguments/profile_arguments.hpp"
 #include "apps/shared/options/options.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "l2r/rules/ranking_seconds.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -135,9 +136,9 @@ class sized_folds final : public judged_folds {
     auto const features = static_cast<double>(datasets::listed_features(train).size());
     double seconds = 0;
     for (std::uint32_t const size : options_.settings.rank_sizes)
-      seconds += ranking_seconds(documents, static_cast<double>(tests_), features, size);
+      seconds += l2r::ranking_seconds(documents, static_cast<double>(tests_), features, size);
     seconds += static_cast<double>(size() * options_.settings.reduce_sizes.size()) *
-               sampling_seconds(documents, features);
+               al::sampling_seconds(documents, features);
     owner_.choose_device(places_of(l2r::engines(), options_.engine.engine), seconds);
   }
 

@@ -1,9 +1,9 @@
 #include "apps/shared/search/over_ranks.hpp"
 
 #include "apps/shared/options/options.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "core/error.hpp"
 #include "core/process_group.hpp"
+#include "datasets/text_source.hpp"
 #include "knn/index_parts.hpp"
 #include "mpi/collection_split.hpp"
 
@@ -48,7 +48,7 @@ bool splits_collection(session& owner, over_ranks_argument const& asked,
     if (by_collection) throw usage_error("--over-ranks collection beside " + paths.whole_for);
     return false;
   }
-  double const bytes = bytes_ahead(paths.collection) * paths.memory_a_byte;
+  double const bytes = datasets::expected_text_bytes(paths.collection) * paths.memory_a_byte;
   return mpi::shares_collection(ranks, how, static_cast<std::uint64_t>(bytes));
 }
 

@@ -2,8 +2,8 @@
 
 #include "apps/shared/options/device_option.hpp"
 #include "apps/shared/session/console.hpp"
-#include "apps/shared/session/device_rule.hpp"
 #include "apps/shared/session/manifest.hpp"
+#include "core/device_rule.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"

@@ -47,8 +47,8 @@ class session {
   context const& ctx();
   /// With --device auto, gives the context the GPUs there are, or none: by where the engine asked
   /// for runs, and where it runs on both by the seconds that the work takes one CPU thread and
-  /// a GPU (`worth_gpus` in device_rule.hpp); over several MPI ranks the CPU. Says which, where
-  /// there is a GPU. Before the work itself, by the thread that runs the verb.
+  /// a GPU (`worth_gpus` in core/device_rule.hpp); over several MPI ranks the CPU. Says which,
+  /// where there is a GPU. Before the work itself, by the thread that runs the verb.
   void choose_device(runs_on engine, double thread_seconds, double gpu_seconds = 0);
   /// Throws `device_error` when --device names GPUs and the engine does not run there. `when`: the
   /// case in which `where` holds, for the message.

@@ -1,10 +1,12 @@
-#include "apps/shared/session/device_rule.hpp"
+#include "knn/search_work.hpp"
+
+#include "core/device_rule.hpp"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
-namespace rulerank::inline v0::apps {
+namespace rulerank::knn {
 namespace {
 
 constexpr double any_distance = std::numeric_limits<double>::infinity();
@@ -13,41 +15,29 @@ bool takes_gpus(search_work const& work, int threads) {
   return worth_gpus(work.thread_s, threads, work.gpu_s);
 }
 
-TEST(DeviceRule, WorkThatRepaysTheStartTakesGpus) {
-  EXPECT_FALSE(worth_gpus(0, 1));
-  EXPECT_FALSE(worth_gpus(0.5, 1));
-  EXPECT_TRUE(worth_gpus(0.51, 1));
-  EXPECT_FALSE(worth_gpus(0.51, 2));
-}
-
-TEST(DeviceRule, WorkOfTheGpuCountsBesideItsStart) {
-  EXPECT_TRUE(worth_gpus(10, 8));
-  EXPECT_FALSE(worth_gpus(10, 8, 1));
-}
-
-TEST(DeviceRule, FewWordsStayOnTheCpu) {
+TEST(SearchWork, FewWordsStayOnTheCpu) {
   EXPECT_FALSE(takes_gpus(word_search_work(0, 0, any_distance), 1));
   EXPECT_FALSE(takes_gpus(word_search_work(86061, 1, any_distance), 1));
   EXPECT_FALSE(takes_gpus(word_search_work(51589, 1000, 2), 1));
 }
 
-TEST(DeviceRule, ManyWordsTakeGpus) {
+TEST(SearchWork, ManyWordsTakeGpus) {
   EXPECT_TRUE(takes_gpus(word_search_work(51589, 40000, any_distance), 1));
   EXPECT_TRUE(takes_gpus(word_search_work(51589, 400000, any_distance), 16));
 }
 
-TEST(DeviceRule, WordsWithinOneEditTakeGpusLater) {
+TEST(SearchWork, WordsWithinOneEditTakeGpusLater) {
   EXPECT_TRUE(takes_gpus(word_search_work(51589, 40000, 2), 1));
   EXPECT_FALSE(takes_gpus(word_search_work(51589, 40000, 1), 1));
 }
 
-TEST(DeviceRule, ThreadsThatAreTogetherAsFastAsAGpuKeepWords) {
+TEST(SearchWork, ThreadsThatAreTogetherAsFastAsAGpuKeepWords) {
   for (double const queries : {1e3, 1e5, 1e7})
     for (double const radius : {1., 2., 3.})
       EXPECT_FALSE(takes_gpus(word_search_work(51589, queries, radius), 16)) << queries;
 }
 
-TEST(DeviceRule, VectorsTakeGpusByTheirNumbers) {
+TEST(SearchWork, VectorsTakeGpusByTheirNumbers) {
   for (bool const l2 : {false, true}) {
     EXPECT_FALSE(takes_gpus(metric_search_work(96000, 20, 1000, l2), 1));
     EXPECT_TRUE(takes_gpus(metric_search_work(96000, 20, 24000, l2), 1));
@@ -58,7 +48,7 @@ TEST(DeviceRule, VectorsTakeGpusByTheirNumbers) {
 }
 
 // More work never goes back to the CPU.
-TEST(DeviceRule, TheChoiceIsMonotonic) {
+TEST(SearchWork, TheChoiceIsMonotonic) {
   for (int threads = 1; threads <= 256; threads *= 2) {
     bool words = false, vectors = false;
     for (double queries = 1; queries < 1e9; queries *= 2) {
@@ -73,4 +63,4 @@ TEST(DeviceRule, TheChoiceIsMonotonic) {
 }
 
 }  // namespace
-}  // namespace rulerank::apps
+}  // namespace rulerank::knn

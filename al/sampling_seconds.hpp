@@ -1,0 +1,12 @@
+#pragma once
+
+namespace rulerank::al {
+
+/// About the seconds that the default engine needs to sample documents on one CPU thread, for
+/// `worth_gpus` (core/device_rule.hpp). Fitted in bench/results/2026-11-22-auto.
+inline double sampling_seconds(double documents, double features) {
+  constexpr double values_a_second = 3.2e7;
+  return documents * features / values_a_second;
+}
+
+}  // namespace rulerank::al

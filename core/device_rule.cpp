@@ -1,0 +1,21 @@
+#include "core/device_rule.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace rulerank {
+
+bool worth_gpus(double thread_seconds, int threads, double gpu_seconds) {
+  // CUDA's start takes 0.32 s a command; work that the CPU does in this time and a little more is
+  // not worth it.
+  constexpr double worth_s = 0.5;
+  return thread_seconds / threads > worth_s + gpu_seconds;
+}
+
+bool has_gpu() {
+  std::error_code none;
+  return std::filesystem::exists("/dev/nvidiactl", none) ||
+         std::filesystem::exists("/dev/dxg", none);  // of Windows, below Linux
+}
+
+}  // namespace rulerank
