@@ -32,4 +32,10 @@ std::span<named_similarity const> similarities();
 std::string_view name_of(similarity which);
 value_order order_of(similarity which);
 
+/// A value as a score, of which the larger is the nearer one: a similarity as it is, a distance
+/// with a minus; 0 has none.
+constexpr double score_of(value_order order, double value) {
+  return order == value_order::smaller_is_nearer ? 0.0 - value : value;
+}
+
 }  // namespace rulerank::knn

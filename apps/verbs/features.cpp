@@ -123,21 +123,26 @@ datasets::dataset with_names(datasets::dataset data, std::vector<std::string> co
 
 /// Pairs made of text, and the search's lists where they are asked for. Labels of those that are
 /// not judged are `unlabelled`.
-datasets::dataset make_pairs(session& owner, features_arguments& a,
-                             std::optional<datasets::run>& candidates) {
+datasets::dataset pairs_of_text(session& owner, features_arguments& a,
+                                std::optional<datasets::run>& candidates) {
   knn::text_index_options const options = a.index_options(owner);
-  asked_topics what = read_asked(owner, a, options);
+  pool_inputs inputs = read_pool_inputs(owner, a, options);
   std::optional<datasets::run> given;
   if (!a.run.empty()) given = datasets::read_run(owner.ctx(), owner.input(a.run));
-  pair_pool const pool(owner, a, options, what);
-  if (given)
-    return with_names(pool.pairs(pool.lists_of(*given), std::numeric_limits<std::size_t>::max(),
-                                 datasets::unlabelled, a.out),
-                      pool.feature_names(), a.collection);
-  found_candidates const found = pool.search();
-  if (!a.candidates_out.empty()) candidates = found.runs.front().second;
-  return with_names(pool.pairs(found.lists, a.candidates, datasets::unlabelled, a.out),
-                    pool.feature_names(), a.collection);
+  auto const collection = index_collection(owner, a, options, inputs);
+  features::pool_topics const& topics = inputs.topics;
+  features::pair_options how{.name = a.out};
+  features::found_lists lists;
+  if (given) {
+    lists = collection.lists_of(topics, *given);
+  } else {
+    features::found_candidates found = find_candidates(owner, a, collection, topics);
+    if (!a.candidates_out.empty()) candidates = std::move(found.runs.front());
+    lists = std::move(found.lists);
+    how.most = a.candidates;
+  }
+  return with_names(make_pairs(owner, collection, topics, lists, how), collection.feature_names(),
+                    a.collection);
 }
 
 /// Pairs that were made before, with a label, without, or with the number of --unjudged.
@@ -238,7 +243,8 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   check_usage(a, verb);
   name_files(owner, a);
   std::optional<datasets::run> candidates;
-  datasets::dataset data = a.pool.empty() ? make_pairs(owner, a, candidates) : read_pairs(owner, a);
+  datasets::dataset data =
+      a.pool.empty() ? pairs_of_text(owner, a, candidates) : read_pairs(owner, a);
   std::string names;
   for (std::string const& path : a.joins) data = joined(owner, a, std::move(data), path, names);
   std::size_t const pairs = data.size(), queries = data.queries.size();

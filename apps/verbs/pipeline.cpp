@@ -205,31 +205,33 @@ void announce_files(session& owner, pipeline_arguments const& a) {
 
 /// The candidates and their features, which are also written.
 struct found_pairs {
-  std::vector<std::pair<std::string, datasets::run>> searches;
+  std::vector<datasets::run> searches;
   std::vector<std::string> feature_names;
   datasets::dataset data;
 };
 
 found_pairs find_pairs(session& owner, pipeline_arguments const& a,
-                       knn::text_index_options const& options, asked_topics& what) {
+                       knn::text_index_options const& options, pool_inputs& inputs) {
   auto const file = [&](std::string const& name) { return (fs::path(a.out_dir) / name).string(); };
-  pair_pool const pool(owner, a, options, what);
-  found_candidates found = pool.search();
-  for (auto const& [name, run] : found.runs) {
-    output_file out(file(name + ".run"));
+  auto const collection = index_collection(owner, a, options, inputs);
+  auto found = find_candidates(owner, a, collection, inputs.topics);
+  for (datasets::run const& run : found.runs) {
+    output_file out(file(run.tag + ".run"));
     write_candidates(run, out);
     out.commit();
   }
-  found_pairs pairs{std::move(found.runs), pool.feature_names(), {}};
+  found_pairs pairs{std::move(found.runs), collection.feature_names(), {}};
   write_names(pairs.feature_names, file("features.tsv"));
-  pairs.data = pool.pairs(found.lists, a.candidates, a.unjudged, file("letor.txt"));
+  pairs.data =
+      make_pairs(owner, collection, inputs.topics, found.lists,
+                 {.most = a.candidates, .unjudged = a.unjudged, .name = file("letor.txt")});
   write_letor(pairs.data);
   return pairs;
 }
 
 /// Every ranking against all judgments: what no candidate is counts as not found.
 eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrels const& judgments,
-                     std::vector<std::pair<std::string, datasets::run>> const& searches,
+                     std::vector<datasets::run> const& searches,
                      experiment::results const& validated, system_runs& runs) {
   eval::report report;
   report.rules = eval::make_profile(main_profile);
@@ -242,7 +244,7 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
   };
   auto const timer = owner.stage("compare");
-  for (auto const& [name, run] : searches) add(name, run);
+  for (datasets::run const& run : searches) add(run.tag, run);
   for (auto const& system : validated.report.systems)
     if (system.what.kind != experiment::system_kind::random)
       add(system.what.name, runs.of(owner.ctx(), a.experiment.out_dir, system.what.name));
@@ -250,9 +252,8 @@ eval::report compare(session& owner, pipeline_arguments const& a, datasets::qrel
   report.compared.permutations = a.experiment.permutations;
   // The searches go deeper than what the systems rank: where one does, they are not compared.
   bool const deeper = std::ranges::any_of(searches, [&](auto const& search) {
-    return std::ranges::any_of(search.second.queries, [&](auto const& query) {
-      return query.documents.size() > a.candidates;
-    });
+    return std::ranges::any_of(
+        search.queries, [&](auto const& query) { return query.documents.size() > a.candidates; });
   });
   auto const comparable =
       std::span(std::as_const(report.systems)).subspan(deeper ? searches.size() : 0);
@@ -294,10 +295,10 @@ void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
   auto const own = owner.ranks().is_first() ? nullptr : std::make_unique<private_folder>();
   if (own != nullptr) given.out_dir = own->path();
   pipeline_arguments const a = resolved(given);
-  asked_topics what = read_asked(owner, a, options);
-  expect_gains(*what.judgments, a);
+  pool_inputs inputs = read_pool_inputs(owner, a, options);
+  expect_gains(*inputs.topics.judgments, a);
   folder_lock const lock = owner.hold(a.out_dir);
-  found_pairs const pairs = find_pairs(owner, a, options, what);
+  found_pairs const pairs = find_pairs(owner, a, options, inputs);
   auto const folds = [&] {
     auto const timer = owner.stage("split");
     return make_folds(owner, a, pairs.data, pairs.feature_names);
@@ -308,7 +309,8 @@ void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
                      [&](std::size_t fold, std::string const& system, datasets::dataset const& test,
                          std::span<double const> scores) { runs.add(fold, system, test, scores); });
   if (own != nullptr) return;
-  eval::report const report = compare(owner, a, *what.judgments, pairs.searches, validated, runs);
+  eval::report const report =
+      compare(owner, a, *inputs.topics.judgments, pairs.searches, validated, runs);
   auto const file = [&](char const* name) { return (fs::path(a.out_dir) / name).string(); };
   write_file(file("table.md"), eval::render(report, eval::table_format::markdown));
   write_file(file("results.json"), json_text_of(eval::to_json(report)));

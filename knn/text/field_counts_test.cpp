@@ -139,6 +139,15 @@ TEST(field_counts, in_one_pass) {
             << path;
         EXPECT_TRUE(std::ranges::equal(both.index.terms().bytes, index.terms().bytes)) << path;
         EXPECT_EQ(both.sums, sums_of(path, options)) << path;
+        std::vector<datasets::text_document> documents;
+        datasets::read_documents(
+            ctx, path, options.format,
+            [&](datasets::text_document&& one) { documents.push_back(std::move(one)); },
+            options.reading);
+        indexed_collection const in_memory = text_index::build_with_fields(ctx, documents, options);
+        EXPECT_EQ(in_memory.sums, both.sums) << path;
+        ASSERT_EQ(in_memory.fields.size(), both.fields.size()) << path;
+        EXPECT_EQ(in_memory.fields.back().counts.weight, both.fields.back().counts.weight) << path;
         ASSERT_EQ(both.fields.size(), counts.size()) << path;
         for (std::size_t f = 0; f < counts.size(); ++f) {
           EXPECT_EQ(both.fields[f].name, counts[f].name);

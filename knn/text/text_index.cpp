@@ -62,6 +62,18 @@ std::optional<word_list> dictionary_of(read_index const& read, text_index_option
   return list;
 }
 
+/// Documents in memory as a collection. Throws `usage_error` for none, and for an id that is empty
+/// or another document's.
+collection_source source_of(std::span<datasets::text_document const> documents) {
+  if (documents.empty()) throw usage_error("found no documents, expected one or more");
+  std::unordered_set<std::string_view> ids;
+  for (std::size_t d = 0; d < documents.size(); ++d)
+    if (documents[d].id.empty() || !ids.insert(documents[d].id).second)
+      throw usage_error(fmt::format("document {} has {}, expected an id of its own", d + 1,
+                                    documents[d].id.empty() ? "no id" : "the id of another one"));
+  return {"documents", documents};
+}
+
 }  // namespace
 
 std::optional<std::size_t> string_table::find(std::string_view s) const {
@@ -84,18 +96,18 @@ text_index text_index::build(context const& ctx, std::string const& collection,
 
 text_index text_index::build(context const& ctx, std::span<datasets::text_document const> documents,
                              text_index_options const& options) {
-  if (documents.empty()) throw usage_error("found no documents, expected one or more");
-  std::unordered_set<std::string_view> ids;
-  for (std::size_t d = 0; d < documents.size(); ++d)
-    if (documents[d].id.empty() || !ids.insert(documents[d].id).second)
-      throw usage_error(fmt::format("document {} has {}, expected an id of its own", d + 1,
-                                    documents[d].id.empty() ? "no id" : "the id of another one"));
-  return build_in_memory(ctx, {"documents", documents}, options, {}).index;
+  return build_in_memory(ctx, source_of(documents), options, {}).index;
 }
 
 indexed_collection text_index::build_with_fields(context const& ctx, std::string const& collection,
                                                  text_index_options const& options) {
   return build_in_memory(ctx, collection, options, {.fields = true});
+}
+
+indexed_collection text_index::build_with_fields(context const& ctx,
+                                                 std::span<datasets::text_document const> documents,
+                                                 text_index_options const& options) {
+  return build_in_memory(ctx, source_of(documents), options, {.fields = true});
 }
 
 indexed_collection text_index::build_in_memory(context const& ctx,

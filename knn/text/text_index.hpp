@@ -101,6 +101,10 @@ class text_index {
   /// is.
   static indexed_collection build_with_fields(context const& ctx, std::string const& collection,
                                               text_index_options const& options);
+  /// The same of documents in memory; throws as `build` does, too.
+  static indexed_collection build_with_fields(context const& ctx,
+                                              std::span<datasets::text_document const> documents,
+                                              text_index_options const& options);
   /// Writes the index into a file (docs/modules/knn.md, "The index file") and takes no memory for
   /// it. The caller commits the file.
   static text_index_timings build(context const& ctx, std::string const& collection,

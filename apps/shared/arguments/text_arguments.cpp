@@ -148,10 +148,6 @@ void expect_outside(session const& owner, std::span<session::named_input const> 
   }
 }
 
-double run_score(knn::value_order order, double score) {
-  return order == knn::value_order::smaller_is_nearer ? 0.0 - score : score;
-}
-
 void warn_without_terms(session& owner, knn::text_index const& index) {
   if (index.terms().size() > 0) return;
   auto const& options = index.options();

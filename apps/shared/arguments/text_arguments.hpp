@@ -55,10 +55,6 @@ struct text_arguments {
 void expect_outside(session const& owner, std::span<session::named_input const> inputs,
                     std::span<session::named_output const> outputs);
 
-/// The score of a run's line: a similarity as it is, a distance with a minus (0 has none), so that
-/// larger is better.
-double run_score(knn::value_order order, double score);
-
 /// Warns of an index whose cut-offs and stop words left no term: it finds nothing.
 void warn_without_terms(session& owner, knn::text_index const& index);
 

@@ -55,7 +55,7 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
                     one_cell(id, "--out", "a document's id"), values[i]);
     if (run_)
       to.run += datasets::run_line(name, one_word(id, "a document's id"), i + 1,
-                                   run_score(order, values[i]), tag_);
+                                   knn::score_of(order, values[i]), tag_);
   }
 }
 

@@ -1,22 +1,19 @@
 #pragma once
-// Topics, their candidates among documents, and the features of the pairs: what `features` writes
-// and `pipeline` learns from.
+// The options of pools, and their stages, warnings and devices: what `features` and `pipeline`
+// share. features/pair_pool.hpp makes the pools.
 
+#include "apps/shared/arguments/dense_arguments.hpp"
 #include "apps/shared/arguments/text_arguments.hpp"
-#include "apps/shared/search/dense_candidates.hpp"
 #include "apps/shared/session/session.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/text/documents.hpp"
 #include "datasets/trec.hpp"
-#include "features/pair_features.hpp"
-#include "knn/fusion.hpp"
-#include "knn/text/text_index.hpp"
+#include "datasets/vectors.hpp"
+#include "features/pair_pool.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace rulerank::inline v0::apps {
@@ -46,73 +43,38 @@ struct pool_arguments {
   void check(CLI::App const& verb);
   /// How the collection becomes an index; k1 and b are the feature's too. Throws `usage_error`.
   knn::text_index_options index_options(session& owner);
+  /// How a pool is made. `index`: as `index_options` says. Throws `usage_error`.
+  features::pool_options options(knn::text_index_options const& index) const;
   /// The files that are read, with the stop list.
   std::vector<session::named_input> inputs(session& owner) const;
 };
 
-/// What is searched for, and what is known of it.
-struct asked_topics {
-  std::vector<datasets::text_document> topics;  ///< their ids can be qids of SVMlight's lines
-  std::vector<std::uint32_t> sums{};            ///< of their texts, before any is corrected
-  std::optional<datasets::qrels> judgments{};   ///< with the grades of --not-relevant as 0
-  std::optional<dense_candidates> vectors{};
+/// What a pool is made of, beside the collection.
+struct pool_inputs {
+  features::pool_topics topics;
+  std::optional<datasets::vectors> document_vectors;
 };
-/// Reads topics, judgments and vectors, as they are given. Throws `error` for judgments of none of
-/// the topics.
-asked_topics read_asked(session& owner, pool_arguments const& a,
-                        knn::text_index_options const& options);
+/// Reads topics, judgments and vectors, as they are given. Throws `error`.
+pool_inputs read_pool_inputs(session& owner, pool_arguments const& a,
+                             knn::text_index_options const& options);
 
-/// What was found for the topics: the candidates, and as runs the candidates first and where they
-/// are fused what each of the searches found.
-struct found_candidates {
-  found_lists lists;
-  std::vector<std::pair<std::string, datasets::run>> runs;  ///< with their names
-};
+/// Indexes the collection, with --correct corrects the topics in `inputs` and says what was
+/// replaced, warns of ids that name nothing, and chooses the device.
+features::pool_collection index_collection(session& owner, pool_arguments const& a,
+                                           knn::text_index_options const& options,
+                                           pool_inputs& inputs);
 
-/// A collection that is searched for topics.
-class pair_pool {
- public:
-  /// Indexes the collection and, with --correct, corrects the topics in `what`, which outlives it;
-  /// says what was replaced.
-  pair_pool(session& owner, pool_arguments const& a, knn::text_index_options const& options,
-            asked_topics& what);
+/// The max(--candidates, recall_depth) nearest documents of each topic, at most. MPI ranks call it
+/// together.
+features::found_candidates find_candidates(session& owner, pool_arguments const& a,
+                                           features::pool_collection const& collection,
+                                           features::pool_topics const& topics);
 
-  /// The nearest documents of each topic, max(--candidates, recall_depth) at most.
-  found_candidates search() const;
-  /// What a run has for the topics. Throws `error` for a document that the collection has not, and
-  /// for a run without a topic.
-  found_lists lists_of(datasets::run const& run) const;
-  /// Features 1, 2, ...
-  std::vector<std::string> feature_names() const;
-  /// The first `most` documents of each topic with their features, in the order of the collection:
-  /// that of the search would tell a ranker more than the features. Documents are labelled by the
-  /// judgments, those that are not judged `unjudged`; `name` is the data set's, which has lines.
-  /// A comment has the document's id and what texts a pair was made of
-  /// (datasets/text/text_sums.hpp). Warns of topics without a pair. Throws `error` where there is
-  /// none at all.
-  datasets::dataset pairs(found_lists const& found, std::size_t most, std::int32_t unjudged,
-                          std::string const& name) const;
-  std::size_t documents() const { return index_.ids().size(); }
-
- private:
-  struct ranked_pairs;
-  pair_pool(session& owner, pool_arguments const& a, knn::text_index_options const& options,
-            asked_topics& what, knn::indexed_collection&& collection);
-  datasets::run run_of(found_lists const& found, std::string tag) const;
-  found_lists search_text(std::size_t depth) const;
-  void warn_of_topics_without(found_lists const& found) const;
-  std::vector<double> features_of(ranked_pairs const& pairs) const;
-  std::vector<std::string> comments_of(ranked_pairs const& pairs) const;
-  std::vector<std::int32_t> labels_of(ranked_pairs const& pairs, std::int32_t unjudged) const;
-
-  session& owner_;
-  pool_arguments const& arguments_;
-  knn::text_index_options const& options_;
-  asked_topics& what_;
-  knn::text_index index_;
-  std::vector<std::uint32_t> sums_;  ///< [documents] of their texts
-  features::pair_features features_;
-};
+/// The pairs; warns of topics without one.
+datasets::dataset make_pairs(session& owner, features::pool_collection const& collection,
+                             features::pool_topics const& topics,
+                             features::found_lists const& found,
+                             features::pair_options const& options);
 
 /// Writes a run of candidates; the output is not committed.
 void write_candidates(datasets::run const& run, output_file& out);

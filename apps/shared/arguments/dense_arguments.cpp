@@ -1,0 +1,61 @@
+#include "apps/shared/arguments/dense_arguments.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+namespace rulerank::apps {
+
+void dense_arguments::add_to(CLI::App& verb) {
+  std::string const group = "Vectors";
+  path_option(verb, "--vectors", vectors, "A vector for each document, in the collection's order")
+      ->type_name("FILE")
+      ->group(group);
+  path_option(verb, "--topic-vectors", topic_vectors, "A vector for each topic, in their order")
+      ->type_name("FILE")
+      ->group(group);
+  expect_words(
+      verb,
+      verb.add_option("--candidates-from", from,
+                      "What finds the candidates; default: both with --vectors, else text"),
+      {"text", "dense", "both"})
+      ->group(group);
+  word_option(verb, "--dense-metric", metric, {"cosine", "ip", "l2"},
+              "What makes vectors near, in the search and as a feature")
+      ->group(group);
+  fusion.add_to(verb, "--fusion", "--fusion-norm");
+}
+
+void dense_arguments::check(CLI::App const& verb) const {
+  if (vectors.empty() != topic_vectors.empty())
+    throw usage_error(vectors.empty() ? "--topic-vectors without --vectors"
+                                      : "--vectors without --topic-vectors");
+  if (!given())
+    for (char const* const name : {"--candidates-from", "--dense-metric"})
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --vectors", name));
+  if (!by_text() || !by_vectors())
+    for (char const* const name : {"--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
+      if (verb.count(name) > 0)
+        throw usage_error(fmt::format("{} without --candidates-from both", name));
+  auto const options = fusion.options(verb);
+  if (!options.weights.empty() && options.weights.size() != 2)
+    throw usage_error(fmt::format("--run-weights: found {}, expected two, of text and of vectors",
+                                  counted(options.weights.size(), "number")));
+}
+
+std::vector<session::named_input> dense_arguments::inputs() const {
+  return {{"--vectors", vectors}, {"--topic-vectors", topic_vectors}};
+}
+
+features::candidate_source dense_arguments::source() const {
+  if (!by_vectors()) return features::candidate_source::text;
+  return by_text() ? features::candidate_source::text_and_vectors
+                   : features::candidate_source::vectors;
+}
+
+std::string dense_arguments::feature() const {
+  return features::vector_feature_name(knn::dense_similarity_from(metric));
+}
+
+}  // namespace rulerank::apps
