@@ -4,6 +4,7 @@
 #include "core/even_shares.hpp"
 #include "core/process_group.hpp"
 #include "datasets/arrays.hpp"
+#include "datasets/svmlight/names.hpp"
 #include "datasets/text/text_sums.hpp"
 #include "knn/collection_parts.hpp"
 
@@ -378,6 +379,11 @@ pool_pairs pool_collection::pairs(context const& ctx, pool_topics const& topics,
   std::size_t const rows = pairs.documents.size(), columns = values.size() / rows;
   made.data = datasets::make_dataset(
       ctx, datasets::dense_rows<double>{values.data(), rows, columns, columns}, about);
+  if (options.named_features) {
+    std::uint32_t feature = 0;
+    for (std::string& name : feature_names()) made.data.names.emplace(++feature, std::move(name));
+    made.data = datasets::with_feature_words(std::move(made.data), name_);
+  }
   return made;
 }
 

@@ -80,6 +80,9 @@ struct pool_options {
   knn::fusion_options fusion;  ///< of text and vectors; `depth` does not matter
 };
 
+/// How deep searches go at least where their lists are fused or their recall is measured.
+inline constexpr std::size_t search_depth = 1000;
+
 /// What was found for the topics.
 struct found_candidates {
   found_lists lists;
@@ -98,13 +101,16 @@ struct pair_options {
   /// The label of pairs that nobody judged.
   std::int32_t unjudged = datasets::unlabelled;
   std::string name = "pool";  ///< of the data set
+  /// Features have their names as a line can hold them (`BM25_of_title`), and are numbered in the
+  /// order of their bytes; else they are 1, 2, ... without names.
+  bool named_features = false;
 };
 
 /// Pairs of topics and documents.
 struct pool_pairs {
-  /// [pairs][features] with the features 1, 2, ... of `pool_collection::feature_names`; topics in
-  /// their order, the documents of a topic in the order of the collection. The order of the search
-  /// would give a ranker more than the features do. A line's comment has the document's id and the
+  /// [pairs][features] with the features of `pool_collection::feature_names`; topics in their
+  /// order, the documents of a topic in the order of the collection. The order of the search would
+  /// give a ranker more than the features do. A line's comment has the document's id and the
   /// checksums of the pair's texts (datasets/text/text_sums.hpp).
   datasets::dataset data;
   /// The numbers of topics without a candidate, ascending. They are in no line, so a ranker that

@@ -1,6 +1,8 @@
 #include "features/pair_pool.hpp"
 
 #include "core/error.hpp"
+#include "core/message_testing.hpp"
+#include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
 #include "datasets/text/text_sums.hpp"
@@ -17,6 +19,7 @@
 namespace rulerank::features::pair_pool_test {
 namespace {
 
+using testing_tools::message_of;
 using testing_tools::temporary_folder;
 
 context on_threads(int threads) {
@@ -88,17 +91,6 @@ std::vector<double> values_of(datasets::dataset const& data, std::size_t documen
   return values;
 }
 
-/// The message of the error that is thrown.
-template <class Error>
-std::string message_of(std::function<void()> const& work) {
-  try {
-    work();
-  } catch (Error const& thrown) {
-    return thrown.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(pair_pool, pets_by_hand) {
   context const ctx;
   pool_collection const collection = collection_of(ctx, pets(), by(candidate_source::text));
@@ -147,6 +139,30 @@ TEST(pair_pool, unjudged_pairs_have_the_label_that_is_asked_for) {
   EXPECT_EQ(labels(), (std::vector<std::int32_t>{0, 0, 0, 0}));
   set_judgments(topics, pet_judgments());
   EXPECT_EQ(labels(), (std::vector<std::int32_t>{0, 2, 0, 5}));
+}
+
+TEST(pair_pool, features_can_have_names) {
+  context const ctx;
+  pool_collection const collection = collection_of(ctx, pets());
+  pool_topics const topics = make_topics(pet_topics());
+  auto const found = collection.search(ctx, topics, 10);
+  datasets::dataset const numbered = collection.pairs(ctx, topics, found.lists).data;
+  datasets::dataset const named =
+      collection.pairs(ctx, topics, found.lists, {.named_features = true}).data;
+  std::vector<std::string> const names = collection.feature_names();
+  EXPECT_TRUE(numbered.names.empty());
+  ASSERT_EQ(named.names.size(), names.size());
+  EXPECT_EQ(named.names.at(1), "BM25_of_document");
+  for (std::size_t pair = 0; pair < numbered.size(); ++pair) {
+    std::vector<double> const by_number = values_of(numbered, pair, names.size()),
+                              by_name = values_of(named, pair, names.size());
+    for (auto const& [feature, name] : named.names) {
+      std::string spoken = name;
+      std::ranges::replace(spoken, '_', ' ');
+      auto const at = std::ranges::find(names, spoken) - names.begin();
+      EXPECT_EQ(by_name[feature - 1], by_number.at(static_cast<std::size_t>(at))) << name;
+    }
+  }
 }
 
 TEST(pair_pool, the_nearest_documents_become_pairs) {
@@ -247,14 +263,14 @@ TEST(pair_pool, vectors_that_do_not_fit_are_errors) {
   EXPECT_EQ(message_of<error>([&] {
               collection.set_vectors(ctx, rows_of({{1}, {2}}, "documents.npy"));
             }),
-            "documents.npy:3: found 2 vectors, expected one for each of 3 documents of pets.tsv");
+            "documents.npy:3:1: found 2 vectors, expected one for each of 3 documents of pets.tsv");
   EXPECT_EQ(
       message_of<error>([&] { set_vectors(topics, rows_of({{1}}, "topics.npy"), of_documents); }),
-      "topics.npy:2: found 1 vector, expected one for each of 3 topics");
+      "topics.npy:2:1: found 1 vector, expected one for each of 3 topics");
   EXPECT_EQ(message_of<error>([&] {
               set_vectors(topics, rows_of({{1, 1}, {1, 1}, {1, 1}}, "topics.npy"), of_documents);
             }),
-            "topics.npy:1: found 2 dimensions, expected 1 as in documents.npy");
+            "topics.npy:1:1: found 2 dimensions, expected 1 as in documents.npy");
 }
 
 TEST(pair_pool, topics_are_qids) {
@@ -342,6 +358,26 @@ TEST(pair_pool, any_number_of_threads_makes_the_same_pairs) {
         EXPECT_EQ(made.data.entries[i].value, first->data.entries[i].value);
     }
   }
+}
+
+TEST(pair_pool, processes_share_the_topics_out) {
+  datasets::vectors const of_documents = rows_of({{1, 0}, {1, 1}, {0, 1}}, "documents.npy");
+  pool_topics topics = make_topics(pet_topics());
+  set_vectors(topics, rows_of({{0, 1}, {1, 0}, {1, 0}}, "topics.npy"), of_documents);
+  auto const search = [&](context const& ctx) {
+    pool_collection collection =
+        collection_of(without_processes(ctx), pets(), by(candidate_source::text_and_vectors));
+    collection.set_vectors(without_processes(ctx), of_documents);
+    return collection.search(ctx, topics, 10).lists;
+  };
+  found_lists const expected = search({});
+  for (int const size : {1, 2, 5})
+    testing_tools::run_processes(size, [&](process_group const& group) {
+      context ctx;
+      ctx.threads = 1;
+      ctx.processes = &group;
+      EXPECT_EQ(search(ctx), expected);
+    });
 }
 
 TEST(pair_pool, work_can_be_stopped) {

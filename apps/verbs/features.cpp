@@ -1,7 +1,6 @@
 #include "apps/shared/options/suggestions.hpp"
 #include "apps/shared/search/pair_pool.hpp"
 #include "apps/verbs/verbs.hpp"
-#include "core/control_characters.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
@@ -10,8 +9,6 @@
 #include "datasets/svmlight/names.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,47 +77,6 @@ void name_files(session& owner, features_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
-/// The name of a feature as a word of a line: what a line cannot hold in one becomes `_`, which
-/// also stands before what a name cannot begin with.
-std::string word_of(std::string_view name) {
-  std::string word;
-  while (!name.empty()) {
-    char const c = name.front();
-    std::size_t const control = control_size(name);
-    word += c == ':' || c == '#' || c == ' ' || control > 0 ? '_' : c;
-    name.remove_prefix(std::max<std::size_t>(control, 1));
-  }
-  if (!word.empty() && !datasets::begins_feature_name(word.front())) word.insert(0, 1, '_');
-  return word;
-}
-
-/// Calls features as a line can hold it, and numbers them in the order of these words, as a data
-/// set has it. Throws `error` at `place` for two that would be called alike.
-datasets::dataset in_words(datasets::dataset data, std::string const& place) {
-  std::map<std::string, std::string> name_of_word;
-  for (auto& [number, name] : data.names) {
-    std::string const word = word_of(name);
-    auto const [other, is_new] = name_of_word.emplace(word, name);
-    if (!is_new)
-      throw error({place, 1, 1}, fmt::format("found the features '{}' and '{}', which both would "
-                                             "be called {}, expected other names",
-                                             other->second, name, word));
-    name = word;
-  }
-  datasets::feature_names in_order;
-  for (auto const& one : name_of_word)
-    in_order.emplace(static_cast<std::uint32_t>(in_order.size() + 1), one.first);
-  return datasets::renumbered(std::move(data), in_order);
-}
-
-/// Calls features 1, 2, ... by their names.
-datasets::dataset with_names(datasets::dataset data, std::vector<std::string> const& names,
-                             std::string const& collection) {
-  for (std::size_t f = 0; f < names.size(); ++f)
-    data.names.emplace(static_cast<std::uint32_t>(f + 1), names[f]);
-  return in_words(std::move(data), collection);
-}
-
 /// Pairs made of text, and the search's lists where they are asked for. Labels of those that are
 /// not judged are `unlabelled`.
 datasets::dataset pairs_of_text(session& owner, features_arguments& a,
@@ -131,7 +87,7 @@ datasets::dataset pairs_of_text(session& owner, features_arguments& a,
   if (!a.run.empty()) given = datasets::read_run(owner.ctx(), owner.input(a.run));
   auto const collection = index_collection(owner, a, options, inputs);
   features::pool_topics const& topics = inputs.topics;
-  features::pair_options how{.name = a.out};
+  features::pair_options how{.name = a.out, .named_features = true};
   features::found_lists lists;
   if (given) {
     lists = collection.lists_of(topics, *given);
@@ -141,8 +97,7 @@ datasets::dataset pairs_of_text(session& owner, features_arguments& a,
     lists = std::move(found.lists);
     how.most = a.candidates;
   }
-  return with_names(make_pairs(owner, collection, topics, lists, how), collection.feature_names(),
-                    a.collection);
+  return make_pairs(owner, collection, topics, lists, how);
 }
 
 /// Pairs that were made before, with a label, without, or with the number of --unjudged.
@@ -169,7 +124,7 @@ char delimiter_of(std::string_view path) {
 std::string lines_of_names(datasets::joined_features const& joined) {
   std::string lines;
   for (std::size_t f = 0; f < joined.columns.size(); ++f)
-    lines += fmt::format("{}\t{}\n", joined.numbers[f], word_of(joined.columns[f]));
+    lines += fmt::format("{}\t{}\n", joined.numbers[f], datasets::feature_word(joined.columns[f]));
   return lines;
 }
 
@@ -179,8 +134,8 @@ std::string numbered_columns(datasets::joined_features const& joined) {
   std::size_t const columns = joined.columns.size();
   std::string words;
   for (std::size_t f = 0; f < std::min(columns, most); ++f)
-    words +=
-        fmt::format("{}{} {}", f == 0 ? "" : ", ", joined.numbers[f], word_of(joined.columns[f]));
+    words += fmt::format("{}{} {}", f == 0 ? "" : ", ", joined.numbers[f],
+                         datasets::feature_word(joined.columns[f]));
   if (columns > most)
     words += fmt::format(" and {} more up to {}", columns - most, joined.numbers.back());
   return words;
@@ -219,8 +174,9 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
     names += lines_of_names(result);
   }
   bool const in_lines = delimiter_of(a.out) == '\0';
-  return in_lines && !result.data.names.empty() ? in_words(std::move(result.data), path)
-                                                : std::move(result.data);
+  return in_lines && !result.data.names.empty()
+             ? datasets::with_feature_words(std::move(result.data), path)
+             : std::move(result.data);
 }
 
 /// Writes all outputs, and then puts them in their places.

@@ -1,12 +1,16 @@
 #include "datasets/svmlight/names.hpp"
 
 #include "core/control_characters.hpp"
+#include "core/error.hpp"
 #include "core/parallel.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
-namespace rulerank::inline v0::datasets {
+#include <fmt/format.h>
+
+namespace rulerank::datasets {
 
 std::uint32_t chunk_names::number_of(std::string_view name) {
   if (next_ >= names_.size() || names_[next_] != name) {
@@ -71,6 +75,35 @@ bool begins_feature_name(char c) {
 bool is_feature_name(std::string_view name) {
   return !name.empty() && begins_feature_name(name.front()) && name != "qid" &&
          name.find_first_of(" :#") == name.npos && !has_control_characters(name);
+}
+
+std::string feature_word(std::string_view name) {
+  std::string word;
+  while (!name.empty()) {
+    char const c = name.front();
+    std::size_t const control = control_size(name);
+    word += c == ':' || c == '#' || c == ' ' || control > 0 ? '_' : c;
+    name.remove_prefix(std::max<std::size_t>(control, 1));
+  }
+  if (!word.empty() && !begins_feature_name(word.front())) word.insert(0, 1, '_');
+  return word;
+}
+
+dataset with_feature_words(dataset data, std::string const& place) {
+  std::map<std::string, std::string> name_of_word;
+  for (auto& [number, name] : data.names) {
+    std::string const word = feature_word(name);
+    auto const [other, is_new] = name_of_word.emplace(word, name);
+    if (!is_new)
+      throw error({place, 1, 1}, fmt::format("found the features '{}' and '{}', which both would "
+                                             "be called {}, expected other names",
+                                             other->second, name, word));
+    name = word;
+  }
+  feature_names in_order;
+  for (auto const& one : name_of_word)
+    in_order.emplace(static_cast<std::uint32_t>(in_order.size() + 1), one.first);
+  return renumbered(std::move(data), in_order);
 }
 
 bool is_feature_number(std::string_view name) {

@@ -54,6 +54,12 @@ bool begins_feature_name(char c);
 /// Whether a text in SVMlight's form can hold the name: it begins with a letter or `_`, and has
 /// neither blanks nor such characters nor `:` nor `#`.
 bool is_feature_name(std::string_view name);
+/// The name of a feature as a text in SVMlight's form can hold it: a character that a name cannot
+/// have becomes `_`, and a `_` comes in front of one that a name cannot begin with.
+std::string feature_word(std::string_view name);
+/// The data set with such names, and numbered in the order of their bytes. Throws `error` at line 1
+/// of `place` for two features that would have the same name.
+dataset with_feature_words(dataset data, std::string const& place);
 /// Whether it is a number as a text in SVMlight's form has them: digits.
 bool is_feature_number(std::string_view name);
 

@@ -172,7 +172,7 @@ features::found_candidates find_candidates(session& owner, pool_arguments const&
                                            features::pool_collection const& collection,
                                            features::pool_topics const& topics) {
   return collection.search(
-      owner.ctx(), topics, std::max(a.candidates, recall_depth),
+      owner.ctx(), topics, std::max(a.candidates, features::search_depth),
       [&](std::string_view stage, std::function<void()> const& work) {
         auto const timer = owner.stage(std::string(stage));
         owner.ranks();  // which compare their inputs before they share out work

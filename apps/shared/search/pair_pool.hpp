@@ -18,9 +18,6 @@
 
 namespace rulerank::inline v0::apps {
 
-/// How deep a search goes whose recall is looked at, and lists that are fused.
-inline constexpr std::size_t recall_depth = 1000;
-
 /// --collection --topics --qrels --candidates --metric --search-engine --not-relevant --correct
 /// --mu --lambda --delta, those of vectors, and those of the text's reading and index.
 struct pool_arguments {
@@ -64,8 +61,8 @@ features::pool_collection index_collection(session& owner, pool_arguments const&
                                            knn::text_index_options const& options,
                                            pool_inputs& inputs);
 
-/// The max(--candidates, recall_depth) nearest documents of each topic, at most. MPI ranks call it
-/// together.
+/// The max(--candidates, features::search_depth) nearest documents of each topic, at most. MPI
+/// ranks call it together.
 features::found_candidates find_candidates(session& owner, pool_arguments const& a,
                                            features::pool_collection const& collection,
                                            features::pool_topics const& topics);
