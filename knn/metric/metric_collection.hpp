@@ -60,6 +60,8 @@ class metric_collection final : public searched_collection {
   /// Of the first part here, where there is one (`has_parts`).
   metric_objects const& first_objects() const { return indexes_.front().objects; }
   metric_index_type first_type() const { return indexes_.front().type(); }
+  /// Not of parts for threads.
+  metric_index_options const& first_options() const { return indexes_.front().whole().options(); }
   /// Distances that were computed for the indexes here.
   std::uint64_t build_evaluations() const;
 

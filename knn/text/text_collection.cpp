@@ -70,6 +70,7 @@ std::vector<std::string> text_collection::labels(context const& ctx) const {
 }
 
 void text_collection::prepare(context const& ctx, sparse_search_options const& options) {
+  searchers_.clear();
   for (text_index const& part : indexes_) searchers_.emplace_back(ctx, part.index(), options);
 }
 

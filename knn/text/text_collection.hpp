@@ -35,7 +35,7 @@ class text_collection final : public searched_collection {
   /// The labels of all documents by their numbers, empty for none. All processes call it together.
   std::vector<std::string> labels(context const& ctx) const;
 
-  /// Makes the parts ready to be searched so; `options.k` is the largest k.
+  /// Makes the parts ready to be searched so, and in no other way; `options.k` is the largest k.
   void prepare(context const& ctx, sparse_search_options const& options);
   /// The engine that searches, where there is a part.
   sparse_engine engine() const { return searchers_.front().engine(); }

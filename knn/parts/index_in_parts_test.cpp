@@ -1,0 +1,191 @@
+#include "knn/parts/index_in_parts.hpp"
+
+#include "core/even_shares.hpp"
+#include "core/message_testing.hpp"
+#include "core/output_file.hpp"
+#include "core/process_group_testing.hpp"
+#include "core/testing.hpp"
+#include "knn/dense/dense_collection.hpp"
+#include "knn/metric/metric_collection.hpp"
+#include "knn/text/text_collection.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace rulerank::knn::index_in_parts_test {
+namespace {
+
+using testing_tools::message_of;
+using testing_tools::run_processes;
+using testing_tools::temporary_folder;
+
+constexpr int processes = 3;
+
+/// Rows of few different values, so that many are equally near.
+datasets::vectors random_rows(std::size_t rows, std::size_t dimensions, unsigned seed) {
+  std::mt19937 draw(seed);
+  std::vector<float> values(rows * dimensions);
+  for (float& value : values) value = static_cast<float>(draw() % 4);
+  return {std::move(values), dimensions};
+}
+
+std::vector<std::string> random_words(std::size_t count, unsigned seed) {
+  std::mt19937 draw(seed);
+  std::vector<std::string> words(count);
+  for (std::string& word : words)
+    for (unsigned length = 1 + draw() % 6; length > 0; --length)
+      word += static_cast<char>('a' + draw() % 3);
+  return words;
+}
+
+/// What one process of several has, without threads.
+context process_of(process_group const& group) {
+  context ctx;
+  ctx.threads = 1;
+  ctx.processes = &group;
+  return ctx;
+}
+
+void expect_same(neighbours const& found, neighbours const& expected) {
+  EXPECT_EQ(found.queries, expected.queries);
+  EXPECT_EQ(found.k, expected.k);
+  EXPECT_EQ(found.order, expected.order);
+  EXPECT_EQ(found.id, expected.id);
+  EXPECT_EQ(found.value, expected.value);
+}
+
+void expect_same(rows_in_range const& found, rows_in_range const& expected) {
+  EXPECT_EQ(found.begin, expected.begin);
+  EXPECT_EQ(found.row, expected.row);
+  EXPECT_EQ(found.value, expected.value);
+}
+
+TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
+  temporary_folder const folder;
+  std::string const path = folder / "index";
+  auto const rows = random_rows(131, 5, 1), queries = random_rows(17, 5, 2);
+  std::vector<std::uint64_t> filter(3);
+  for (std::size_t row = 0; row < rows.size(); row += 3)
+    filter[row / 64] |= std::uint64_t{1} << (row % 64);
+  for (similarity const metric : {similarity::l2, similarity::cosine}) {
+    dense_index_options const options{.metric = metric};
+    run_processes(processes, [&](process_group const& group) {
+      share const mine = own_share(group, rows.size());
+      dense_collection(process_of(group),
+                       {rows.rows(mine.begin, mine.size()), mine.begin, rows.size()}, true, options,
+                       {})
+          .save(process_of(group), path);
+    });
+    auto const parts = dense_parts::open({}, path);
+    ASSERT_TRUE(parts.has_value());
+    EXPECT_EQ(parts->size(), rows.size());
+    EXPECT_EQ(parts->dimensions(), 5U);
+    EXPECT_EQ(parts->metric(), metric);
+    dense_index const whole({}, rows, options);
+    for (std::size_t const k : {1U, 7U, 131U}) {
+      expect_same(parts->search({}, queries, k), whole.search({}, queries, k));
+      expect_same(parts->search({}, queries, k, filter),
+                  whole.search({}, queries, k, {filter, {}}));
+    }
+    expect_same(parts->search_range({}, queries, 0.9, filter),
+                whole.search_range({}, queries, 0.9, {filter, {}}));
+    EXPECT_EQ(message_of<usage_error>([&] { parts->search({}, queries, 0); }),
+              "k: found 0, expected 1 or more");
+    EXPECT_EQ(
+        message_of<usage_error>([&] { parts->search({}, queries, 1, std::span(filter).first(2)); }),
+        "filter: found 2 words, expected 3 for 131 rows");
+    EXPECT_NE(message_of([&] { metric_parts::open({}, path); }), "OK");
+    EXPECT_NE(message_of([&] { text_parts::open({}, path); }), "OK");
+  }
+}
+
+TEST(IndexInParts, VectorsAndWordsAreFoundAsInOneIndex) {
+  temporary_folder const folder;
+  std::string const path = folder / "index";
+  auto const rows = random_rows(90, 4, 3);
+  auto const words = random_words(90, 4);
+  std::vector<metric_parts::queries> const asked{random_rows(9, 4, 5), random_words(9, 6)};
+  for (bool const of_words : {false, true}) {
+    auto const objects = [&](share some) -> metric_objects {
+      auto const begin = words.begin() + static_cast<std::ptrdiff_t>(some.begin);
+      if (of_words)
+        return {nullptr, std::make_shared<word_space>(
+                             std::vector<std::string>(
+                                 begin, begin + static_cast<std::ptrdiff_t>(some.size())),
+                             letters::bytes)};
+      return {std::make_shared<vector_space>(context{}, rows.rows(some.begin, some.size()),
+                                             metric_distance::l1),
+              nullptr};
+    };
+    metric_index_options const options{.type = metric_index_type::lc};
+    run_processes(processes, [&](process_group const& group) {
+      share const mine = own_share(group, 90);
+      metric_collection::of_part(process_of(group), objects(mine), options, mine.begin, 90)
+          .save(process_of(group), path);
+    });
+    auto const parts = metric_parts::open({}, path);
+    ASSERT_TRUE(parts.has_value());
+    EXPECT_EQ(parts->size(), 90U);
+    EXPECT_EQ(parts->options().type, metric_index_type::lc);
+    EXPECT_EQ(parts->first_words() != nullptr, of_words);
+    EXPECT_EQ(parts->first_vectors() != nullptr, !of_words);
+    metric_collection whole({}, objects({0, 90}), options);
+    auto const& some = asked[of_words ? 1 : 0];
+    whole.set_queries({}, some);
+    for (std::size_t const k : {1U, 8U, 90U})
+      expect_same(parts->search({}, some, k), whole.nearest({}, {0, 9}, k));
+    expect_same(parts->search_range({}, some, 3), whole.within({}, {0, 9}, 3));
+  }
+}
+
+TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
+  temporary_folder const folder;
+  std::string const path = folder / "index", collection = folder / "docs.tsv";
+  std::mt19937 draw(7);
+  std::string lines;
+  for (int d = 0; d < 61; ++d) {
+    lines += "d" + std::to_string(d) + "\tall";
+    for (unsigned word = draw() % 9; word > 0; --word) lines += " w" + std::to_string(draw() % 30);
+    lines += "\n";
+  }
+  write_file(collection, lines);
+  text_index_options options;
+  options.weighting = {.how = weighting::bm25};
+  options.metric = similarity::inner_product;
+  run_processes(processes, [&](process_group const& group) {
+    text_collection::build_part(process_of(group), collection, options, path);
+  });
+  auto const parts = text_parts::open({}, path);
+  ASSERT_TRUE(parts.has_value());
+  text_index const whole = text_index::build({}, collection, options);
+  EXPECT_EQ(parts->size(), 61U);
+  EXPECT_EQ(parts->terms(), whole.terms().size());
+  EXPECT_EQ(parts->options().metric, similarity::inner_product);
+  ASSERT_EQ(parts->ids().size(), 61U);
+  for (std::size_t d = 0; d < 61; ++d) EXPECT_EQ(parts->ids()[d], whole.ids()[d]);
+  std::vector<datasets::text_document> const queries{
+      {"1", "", {{"", "w1 w2 w3"}}}, {"2", "", {{"", "nothing"}}}, {"3", "", {{"", "all w29"}}}};
+  for (std::size_t const k : {1U, 25U, 61U})
+    for (bool const pad : {false, true}) {
+      sparse_search_options how;
+      how.k = k;
+      how.metric = similarity::inner_product;
+      how.pad = pad;
+      expect_same(parts->search({}, queries, how),
+                  sparse_searcher({}, whole.index(), how).search({}, whole.queries({}, queries)));
+    }
+}
+
+TEST(IndexInParts, OtherFilesNameNoParts) {
+  temporary_folder const folder;
+  std::string const path = folder / "index";
+  dense_index({}, random_rows(5, 2, 1)).save({}, path);
+  EXPECT_FALSE(dense_parts::open({}, path).has_value());
+  EXPECT_FALSE(metric_parts::open({}, path).has_value());
+  EXPECT_FALSE(text_parts::open({}, path).has_value());
+  EXPECT_FALSE(text_parts::open({}, folder / "none").has_value());
+}
+
+}  // namespace
+}  // namespace rulerank::knn::index_in_parts_test
