@@ -13,6 +13,7 @@ from ._letor import LetorData, draw_letor, dump_letor, load_letor
 from ._mining import mine_itemsets, mine_rules
 from ._neighbours import DenseNeighbors, MetricNeighbors, TextNeighbors
 from ._pickling import take_all_protocols as _take_all_protocols
+from ._pool import make_pool
 from ._ranker import RuleRanker
 from ._report import report
 from ._sampler import SelectiveSampler
@@ -26,4 +27,4 @@ __commit__ = _commit()
 __all__ = ["DataError", "DenseNeighbors", "DeviceError", "Discretizer", "Explanation", "Interrupted",
            "LetorData", "MemberExplanation", "MetricNeighbors", "OutputError", "Qrels", "RuleRanker", "RulerankError",
            "SelectiveSampler", "TextNeighbors", "UsageError", "compare", "devices", "draw_letor", "dump_letor", "evaluate",
-           "exceptions", "load_letor", "metric_scorer", "mine_itemsets", "mine_rules", "report"]
+           "exceptions", "load_letor", "make_pool", "metric_scorer", "mine_itemsets", "mine_rules", "report"]

@@ -74,15 +74,16 @@ class Neighbours(Running, BaseEstimator):
 
     @checked
     def save(self, path: Path) -> None:
-        """Writes the index file, which `--index` of the program reads; not of objects under a callable."""
+        """Writes the index file, which `--index` of the program reads; not of objects under a callable, and not of an index in
+        parts."""
         with self._running() as run:
             self._index_of().save(run, str(path))
 
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """An index that `save` or the program wrote, with the parameters that the file holds; it is mapped. `params` stand
-        instead of the file's."""
+        """An index that `save` or the program wrote, with the parameters that the file holds; it is mapped. `path` may be the
+        list of the parts of an index, which MPI ranks wrote. `params` replace the file's parameters."""
         made = cls(**params)
         made._open(path)
         made.set_params(**made._parameters_of_file() | params)

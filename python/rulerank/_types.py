@@ -27,6 +27,8 @@ Penalty: typing.TypeAlias = typing.Union[float, typing.Literal["cross-fit"]]
 Progress: typing.TypeAlias = typing.Union[bool, Callable[[str, int, int], bool]]
 RandomState: typing.TypeAlias = typing.Union[int, np.random.RandomState, None]
 Labels: typing.TypeAlias = Iterable[typing.Union[int, None]]
+#: The path of a file or folder of texts, or {id: text} or {id: {field: text}}.
+Texts: typing.TypeAlias = typing.Union[str, "os.PathLike[str]", Mapping[str, typing.Union[str, Mapping[str, str]]]]
 #: {qid: {docno: label}}, or what has `to_dict` and gives that, as ranx's Qrels.
 Judgments: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, int]], "AsDict"]
 #: The same with scores, or ranx's Run.

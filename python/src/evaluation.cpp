@@ -154,24 +154,6 @@ datasets::qrels qrels_of(nb::dict const& queries) {
   return made;
 }
 
-/// Retrieved documents {qid: {docno: score}}.
-datasets::run run_of(nb::dict const& queries) {
-  datasets::run made{"run", {}, {}};
-  for_each_query(made.name, queries, [&](std::string const& qid, nb::dict const& scores) {
-    datasets::run_query query{qid, {}, 0};
-    for (auto const& [docno, value] : scores) {
-      datasets::run_entry one{id_of(made.name, docno), 0};
-      if (!nb::try_cast(value, one.score) || !std::isfinite(one.score))
-        throw error({made.name, 0, 0}, "query " + qid + ", document " + one.docno +
-                                           ": found the score " + nb::repr(value).c_str() +
-                                           ", expected a finite number");
-      query.documents.push_back(std::move(one));
-    }
-    made.queries.push_back(std::move(query));
-  });
-  return made;
-}
-
 /// Throws for a label whose gain sums could leave the doubles.
 void expect_gains(datasets::qrels const& judgments, eval::profile const& p) {
   std::int32_t const most = eval::largest_label(p);
@@ -288,6 +270,23 @@ void add_labels(nb::module_& to) {
 }
 
 }  // namespace
+
+datasets::run run_of(nb::dict const& queries) {
+  datasets::run made{"run", {}, {}};
+  for_each_query(made.name, queries, [&](std::string const& qid, nb::dict const& scores) {
+    datasets::run_query query{qid, {}, 0};
+    for (auto const& [docno, value] : scores) {
+      datasets::run_entry one{id_of(made.name, docno), 0};
+      if (!nb::try_cast(value, one.score) || !std::isfinite(one.score))
+        throw error({made.name, 0, 0}, "query " + qid + ", document " + one.docno +
+                                           ": found the score " + nb::repr(value).c_str() +
+                                           ", expected a finite number");
+      query.documents.push_back(std::move(one));
+    }
+    made.queries.push_back(std::move(query));
+  });
+  return made;
+}
 
 void add_evaluation(nb::module_& to) {
   nb::class_<eval::profile>(to, "Profile", "The conventions that measures follow.")

@@ -9,6 +9,7 @@
 #include "python/src/evaluation.hpp"
 #include "python/src/mining.hpp"
 #include "python/src/neighbours.hpp"
+#include "python/src/pool.hpp"
 #include "python/src/ranker.hpp"
 #include "python/src/report.hpp"
 #include "python/src/run.hpp"
@@ -36,6 +37,7 @@ NB_MODULE(_core, m) {
   python::add_sampler(m);
   python::add_mining(m);
   python::add_neighbours(m);
+  python::add_pool(m);
   python::add_report(m);
   m.def("commit", [] { return std::string(rulerank::commit()); });
   m.def("devices", [] {

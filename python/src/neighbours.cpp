@@ -7,6 +7,7 @@
 #include "knn/dense/search.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/parts/index_in_parts.hpp"
 #include "knn/similarity.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/weighting.hpp"
@@ -36,8 +37,6 @@ namespace {
 
 using namespace nb::literals;
 
-using row_array = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 datasets::element element_of(nb::dlpack::dtype type) {
   using code = nb::dlpack::dtype_code;
   auto const is = [&](code of, int bits) {
@@ -53,24 +52,6 @@ datasets::element element_of(nb::dlpack::dtype type) {
   throw usage_error(
       "found values of another type, expected float of 16, 32 or 64 bits, bfloat16, int8, uint8 or "
       "int32");
-}
-
-/// The rows on the array's memory, which they keep; doubles and integers of 32 bits become float32,
-/// as in the program.
-datasets::vectors vectors_of(context const& ctx, row_array const& array, std::string name) {
-  datasets::element const type = element_of(array.dtype());
-  nb::gil_scoped_acquire const acquired;
-  std::shared_ptr<void const> const owner(new row_array(array), [](void const* kept) {
-    nb::gil_scoped_acquire const held;
-    delete static_cast<row_array const*>(kept);
-  });
-  datasets::vectors const rows(type, array.data(), array.shape(0), array.shape(1), owner,
-                               std::move(name));
-  nb::gil_scoped_release const released;
-  using enum datasets::element;
-  if (type == float64) return datasets::converted(ctx, rows, float32, datasets::rounding::nearest);
-  if (type == int32) return datasets::converted(ctx, rows, float32);
-  return rows;
 }
 
 /// Numbers of neighbours, -1 behind the last one, and their values, NaN there: [queries x k].
@@ -93,61 +74,80 @@ nb::tuple arrays_of(knn::rows_in_range&& found) {
                         array_of(std::move(rows)));
 }
 
-knn::dense_filter filter_of(input_vector<std::uint64_t> const& words) {
-  return {.rows = span_of(words), .of_query = {}};
+/// Throws `usage_error` where an index of several files would be written.
+[[noreturn]] void refuse_parts() {
+  throw usage_error(
+      "found an index in parts, which cannot be saved or pickled: expected a copy of its files");
 }
 
+/// Vectors made ready to be searched: an index, or the parts of one.
+class python_dense_index {
+ public:
+  static python_dense_index build(run_settings const& how, row_array const& rows,
+                                  std::string const& metric, std::string const& engine) {
+    python_dense_index made;
+    run(how, [&](context const& ctx) {
+      made.whole_ = std::make_shared<knn::dense_index const>(
+          ctx, vectors_of(ctx, rows, "X"),
+          knn::dense_index_options{knn::dense_similarity_from(metric),
+                                   knn::dense_engine_from(engine)});
+    });
+    return made;
+  }
+  static python_dense_index open(run_settings const& how, std::string const& path,
+                                 std::string const& engine) {
+    python_dense_index made;
+    run(how, [&](context const& ctx) {
+      made.parts_ = knn::dense_parts::open(ctx, path, knn::dense_engine_from(engine));
+      if (!made.parts_)
+        made.whole_ = std::make_shared<knn::dense_index const>(
+            knn::dense_index::open(ctx, path, knn::dense_engine_from(engine)));
+    });
+    return made;
+  }
+
+  void save(run_settings const& how, std::string const& path) const {
+    if (parts_) refuse_parts();
+    run(how, [&](context const& ctx) { whole_->save(ctx, path); });
+  }
+  nb::tuple search(run_settings const& how, row_array const& queries, std::size_t k,
+                   input_vector<std::uint64_t> const& filter) const {
+    return arrays_of(run(how, [&](context const& ctx) {
+      datasets::vectors const some = vectors_of(ctx, queries, "queries");
+      return parts_ ? parts_->search(ctx, some, k, span_of(filter))
+                    : whole_->search(ctx, some, k, {span_of(filter), {}});
+    }));
+  }
+  nb::tuple search_range(run_settings const& how, row_array const& queries, double radius,
+                         input_vector<std::uint64_t> const& filter) const {
+    return arrays_of(run(how, [&](context const& ctx) {
+      datasets::vectors const some = vectors_of(ctx, queries, "queries");
+      return parts_ ? parts_->search_range(ctx, some, radius, span_of(filter))
+                    : whole_->search_range(ctx, some, radius, {span_of(filter), {}});
+    }));
+  }
+  std::size_t size() const { return parts_ ? parts_->size() : whole_->size(); }
+  std::size_t dimensions() const { return parts_ ? parts_->dimensions() : whole_->dimensions(); }
+  std::string metric() const {
+    return std::string(knn::name_of(parts_ ? parts_->metric() : whole_->metric()));
+  }
+
+ private:
+  std::shared_ptr<knn::dense_index const> whole_;
+  std::optional<knn::dense_parts> parts_;
+};
+
 void add_dense(nb::module_& to) {
-  nb::class_<knn::dense_index>(to, "DenseIndex", "Vectors made ready to be searched.")
-      .def_static(
-          "build",
-          [](run_settings const& how, row_array const& rows, std::string const& metric,
-             std::string const& engine) {
-            return run(how, [&](context const& ctx) {
-              return knn::dense_index(
-                  ctx, vectors_of(ctx, rows, "X"),
-                  {knn::dense_similarity_from(metric), knn::dense_engine_from(engine)});
-            });
-          },
-          "run"_a, "rows"_a, "metric"_a, "engine"_a)
-      .def_static(
-          "open",
-          [](run_settings const& how, std::string const& path, std::string const& engine) {
-            return run(how, [&](context const& ctx) {
-              return knn::dense_index::open(ctx, path, knn::dense_engine_from(engine));
-            });
-          },
-          "run"_a, "path"_a, "engine"_a)
-      .def(
-          "save",
-          [](knn::dense_index const& of, run_settings const& how, std::string const& path) {
-            run(how, [&](context const& ctx) { of.save(ctx, path); });
-          },
-          "run"_a, "path"_a)
-      .def_prop_ro("rows", &knn::dense_index::size)
-      .def_prop_ro("dimensions", &knn::dense_index::dimensions)
-      .def_prop_ro(
-          "metric",
-          [](knn::dense_index const& of) { return std::string(knn::name_of(of.metric())); })
-      .def(
-          "search",
-          [](knn::dense_index const& of, run_settings const& how, row_array const& queries,
-             std::size_t k, input_vector<std::uint64_t> const& filter) {
-            return arrays_of(run(how, [&](context const& ctx) {
-              return of.search(ctx, vectors_of(ctx, queries, "queries"), k, filter_of(filter));
-            }));
-          },
-          "run"_a, "queries"_a, "k"_a, "filter"_a)
-      .def(
-          "search_range",
-          [](knn::dense_index const& of, run_settings const& how, row_array const& queries,
-             double radius, input_vector<std::uint64_t> const& filter) {
-            return arrays_of(run(how, [&](context const& ctx) {
-              return of.search_range(ctx, vectors_of(ctx, queries, "queries"), radius,
-                                     filter_of(filter));
-            }));
-          },
-          "run"_a, "queries"_a, "radius"_a, "filter"_a);
+  nb::class_<python_dense_index>(to, "DenseIndex", "Vectors made ready to be searched.")
+      .def_static("build", &python_dense_index::build, "run"_a, "rows"_a, "metric"_a, "engine"_a)
+      .def_static("open", &python_dense_index::open, "run"_a, "path"_a, "engine"_a)
+      .def("save", &python_dense_index::save, "run"_a, "path"_a)
+      .def_prop_ro("rows", &python_dense_index::size)
+      .def_prop_ro("dimensions", &python_dense_index::dimensions)
+      .def_prop_ro("metric", &python_dense_index::metric)
+      .def("search", &python_dense_index::search, "run"_a, "queries"_a, "k"_a, "filter"_a)
+      .def("search_range", &python_dense_index::search_range, "run"_a, "queries"_a, "radius"_a,
+           "filter"_a);
 }
 
 /// A distance that Python computes: one call at a time, with the interpreter's lock.
@@ -209,6 +209,20 @@ class python_metric_index {
     });
   }
 
+  template <class Search>
+  auto in_parts(run_settings const& how, nb::object const& queries, Search const& search) const {
+    if (words_) {
+      auto some = nb::cast<std::vector<std::string>>(queries);
+      return run(how, [&](context const& ctx) {
+        return search(ctx, knn::metric_parts::queries(std::move(some)));
+      });
+    }
+    auto const rows = nb::cast<row_array>(queries);
+    return run(how, [&](context const& ctx) {
+      return search(ctx, knn::metric_parts::queries(vectors_of(ctx, rows, "queries")));
+    });
+  }
+
  public:
   static python_metric_index of_vectors(run_settings const& how, row_array const& rows,
                                         std::string const& metric,
@@ -254,6 +268,12 @@ class python_metric_index {
   static python_metric_index open(run_settings const& how, std::string const& path) {
     python_metric_index made;
     run(how, [&](context const& ctx) {
+      made.parts_ = knn::metric_parts::open(ctx, path);
+      if (made.parts_) {
+        made.vectors_ = made.parts_->first_vectors();
+        made.words_ = made.parts_->first_words();
+        return;
+      }
       auto opened = knn::metric_index::open(ctx, path);
       made.vectors_ = opened.vectors;
       made.words_ = opened.words;
@@ -263,26 +283,35 @@ class python_metric_index {
   }
 
   void save(run_settings const& how, std::string const& path) const {
+    if (parts_) refuse_parts();
     run(how, [&](context const& ctx) { index_->save(ctx, path); });
   }
   nb::tuple search(run_settings const& how, nb::object const& queries, std::size_t k) const {
+    if (parts_)
+      return arrays_of(in_parts(how, queries, [&](context const& ctx, auto some) {
+        return parts_->search(ctx, std::move(some), k);
+      }));
     return arrays_of(with_queries(how, queries, [&](context const& ctx, auto const& some) {
       return index_->search(ctx, some, k);
     }));
   }
   nb::tuple search_range(run_settings const& how, nb::object const& queries, double radius) const {
+    if (parts_)
+      return arrays_of(in_parts(how, queries, [&](context const& ctx, auto some) {
+        return parts_->search_range(ctx, std::move(some), radius);
+      }));
     return arrays_of(with_queries(how, queries, [&](context const& ctx, auto const& some) {
       return index_->search_range(ctx, some, radius);
     }));
   }
-  std::size_t size() const { return index_->size(); }
-  std::string type() const { return std::string(knn::name_of(index_->type())); }
+  std::size_t size() const { return parts_ ? parts_->size() : index_->size(); }
+  std::string type() const { return std::string(knn::name_of(options().type)); }
   std::string kind() const { return vectors_ ? "vectors" : words_ ? "words" : "objects"; }
   std::size_t dimensions() const { return vectors_ ? vectors_->rows().dimensions() : 0; }
 
   /// Those of an estimator that makes such an index of vectors or words.
   nb::dict parameters() const {
-    knn::metric_index_options const& options = index_->options();
+    knn::metric_index_options const& options = this->options();
     nb::dict all;
     all["index"] = type();
     if (knn::has_bucket(options.type)) all["bucket"] = options.bucket;
@@ -296,8 +325,13 @@ class python_metric_index {
  private:
   std::shared_ptr<knn::vector_space const> vectors_;
   std::shared_ptr<knn::word_space const> words_;
+  knn::metric_index_options const& options() const {
+    return parts_ ? parts_->options() : index_->options();
+  }
+
   std::shared_ptr<python_space const> objects_;
   std::optional<knn::metric_index> index_;
+  std::optional<knn::metric_parts> parts_;  // or these, whose first part has the space
 };
 
 void add_metric(nb::module_& to) {
@@ -341,7 +375,7 @@ std::vector<datasets::text_document> documents_of(std::vector<std::string> texts
   return made;
 }
 
-/// A text index, and what searches in it.
+/// A text index or the parts of one, and what searches in it.
 class python_text_index {
  public:
   python_text_index(run_settings const& how,
@@ -349,20 +383,33 @@ class python_text_index {
                     std::string const& engine)
       : index_(std::make_shared<knn::text_index const>(run(how, make))), engine_(engine) {}
 
+  static python_text_index open(run_settings const& how, std::string const& path,
+                                std::string const& engine) {
+    python_text_index made(engine);
+    run(how, [&](context const& ctx) {
+      made.parts_ = knn::text_parts::open(ctx, path);
+      if (!made.parts_)
+        made.index_ = std::make_shared<knn::text_index const>(knn::text_index::open(ctx, path));
+    });
+    return made;
+  }
+
   nb::tuple search(run_settings const& how, std::vector<std::string> texts, std::size_t k,
                    bool pad) const {
     auto const queries = documents_of(std::move(texts), {});
     return arrays_of(run(how, [&](context const& ctx) {
-      knn::sparse_search_options options;
-      options.k = k;
-      options.pad = pad;
-      options.metric = index_->options().metric;
-      options.engine = knn::sparse_engine_from(engine_);
-      knn::sparse_searcher const searcher(ctx, index_->index(), options);
+      knn::sparse_search_options search;
+      search.k = k;
+      search.pad = pad;
+      search.metric = options().metric;
+      search.engine = knn::sparse_engine_from(engine_);
+      if (parts_) return parts_->search(ctx, queries, search);
+      knn::sparse_searcher const searcher(ctx, index_->index(), search);
       return searcher.search(ctx, index_->queries(ctx, queries));
     }));
   }
   void save(run_settings const& how, std::string const& path) const {
+    if (parts_) refuse_parts();
     run(how, [&](context const&) {
       output_file file(path);
       std::span<std::byte const> const bytes = index_->bytes();
@@ -371,16 +418,17 @@ class python_text_index {
     });
   }
   std::vector<std::string> ids() const {
+    if (parts_) return parts_->ids();
     std::vector<std::string> all;
     for (std::size_t d = 0; d < index_->ids().size(); ++d) all.emplace_back(index_->ids()[d]);
     return all;
   }
-  std::size_t terms() const { return index_->terms().size(); }
-  std::size_t size() const { return index_->ids().size(); }
+  std::size_t terms() const { return parts_ ? parts_->terms() : index_->terms().size(); }
+  std::size_t size() const { return parts_ ? parts_->size() : index_->ids().size(); }
 
   /// Those of an estimator that makes such an index.
   nb::dict parameters() const {
-    knn::text_index_options const& options = index_->options();
+    knn::text_index_options const& options = this->options();
     knn::analyzer_options const& words = options.analyzer;
     nb::dict all;
     if (options.weighting.how == knn::weighting::bm25) {
@@ -402,7 +450,13 @@ class python_text_index {
   }
 
  private:
+  explicit python_text_index(std::string engine) : engine_(std::move(engine)) {}
+  knn::text_index_options const& options() const {
+    return parts_ ? parts_->options() : index_->options();
+  }
+
   std::shared_ptr<knn::text_index const> index_;
+  std::optional<knn::text_parts> parts_;  // or these
   std::string engine_;
 };
 
@@ -463,13 +517,7 @@ void add_text(nb::module_& to) {
                 engine);
           },
           "run"_a, "texts"_a, "ids"_a, "options"_a, "engine"_a)
-      .def_static(
-          "open",
-          [](run_settings const& how, std::string const& path, std::string const& engine) {
-            return python_text_index(
-                how, [&](context const& ctx) { return knn::text_index::open(ctx, path); }, engine);
-          },
-          "run"_a, "path"_a, "engine"_a)
+      .def_static("open", &python_text_index::open, "run"_a, "path"_a, "engine"_a)
       .def("save", &python_text_index::save, "run"_a, "path"_a)
       .def("search", &python_text_index::search, "run"_a, "texts"_a, "k"_a, "pad"_a)
       .def_prop_ro("ids", &python_text_index::ids)
@@ -479,6 +527,22 @@ void add_text(nb::module_& to) {
 }
 
 }  // namespace
+
+datasets::vectors vectors_of(context const& ctx, row_array const& array, std::string name) {
+  datasets::element const type = element_of(array.dtype());
+  nb::gil_scoped_acquire const acquired;
+  std::shared_ptr<void const> const owner(new row_array(array), [](void const* kept) {
+    nb::gil_scoped_acquire const held;
+    delete static_cast<row_array const*>(kept);
+  });
+  datasets::vectors const rows(type, array.data(), array.shape(0), array.shape(1), owner,
+                               std::move(name));
+  nb::gil_scoped_release const released;
+  using enum datasets::element;
+  if (type == float64) return datasets::converted(ctx, rows, float32, datasets::rounding::nearest);
+  if (type == int32) return datasets::converted(ctx, rows, float32);
+  return rows;
+}
 
 void add_neighbours(nb::module_& to) {
   add_dense(to);

@@ -1,4 +1,9 @@
+import hashlib
+import json
+import os
 import pickle
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -338,3 +343,75 @@ def test_texts_and_words_of_a_column():
 def test_numbers_that_are_not_finite():
     with pytest.raises(rulerank.DataError, match="(?i)nan|inf"):
         DenseNeighbors().fit(np.array([[1, np.nan]]))
+
+
+def write_parts(path, kind, parts):
+    """The list of the parts of an index, as MPI ranks write it beside the files of the parts: [(estimator, items)]."""
+    listed, first = [], 0
+    for number, (search, items) in enumerate(parts):
+        part = path.with_name(f"{path.name}.part{number}")
+        search.save(part)
+        listed.append({"file": part.name, "first": first, "items": items,
+                       "sha256_of_first_64_bytes": hashlib.sha256(part.read_bytes()[:64]).hexdigest()})
+        first += items
+    described = {"format": "rulerank index in parts", "version": 1, "kind": kind, "items": first, "parts": listed}
+    described["sha256"] = hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
+    path.write_text(json.dumps(described, separators=(",", ":")) + "\n")
+
+
+def test_dense_parts_are_one_collection(tmp_path, vectors):
+    rows, queries = vectors
+    whole = DenseNeighbors(6, metric="cosine").fit(rows)
+    write_parts(tmp_path / "index", "dense", [(DenseNeighbors(metric="cosine").fit(some), len(some)) for some in (rows[:70], rows[70:])])
+    parts = DenseNeighbors.load(tmp_path / "index", n_neighbors=6)
+    assert parts.metric == "cosine" and parts.n_features_in_ == 7
+    even = np.arange(200) % 2 == 0
+    for options in ({}, {"n_neighbors": 200}, {"filter": even}):
+        for found, expected in zip(parts.kneighbors(queries, **options), whole.kneighbors(queries, **options)):
+            assert (found == expected).all()
+    for found, expected in zip(parts.radius_neighbors(queries, 0.3), whole.radius_neighbors(queries, 0.3)):
+        assert all(map(np.array_equal, found, expected))
+    for refused in (lambda: parts.save(tmp_path / "copy"), lambda: pickle.dumps(parts)):
+        with pytest.raises(rulerank.UsageError, match="found an index in parts, which cannot be saved or pickled"):
+            refused()
+    (tmp_path / "index.part1").unlink()
+    with pytest.raises(rulerank.DataError, match="index.part1"):
+        DenseNeighbors.load(tmp_path / "index")
+
+
+def test_metric_parts_are_one_collection(tmp_path, vectors):
+    rows, queries = vectors
+    words = ["ranking", "banking", "linking", "cat", "cart", "dog", "frog"]
+    for made, collection, asked in ((MetricNeighbors(3, metric="l1", index="lc"), rows, queries),
+                                    (MetricNeighbors(3, metric="edit"), words, ["bark", "barking", "fog"])):
+        whole = clone(made).fit(collection)
+        middle = len(collection) // 3
+        write_parts(tmp_path / "index", "metric",
+                    [(clone(made).fit(some), len(some)) for some in (collection[:middle], collection[middle:])])
+        parts = MetricNeighbors.load(tmp_path / "index", n_neighbors=3)
+        assert parts.metric == made.metric
+        for found, expected in zip(parts.kneighbors(asked), whole.kneighbors(asked)):
+            assert (found == expected).all()
+        for found, expected in zip(parts.radius_neighbors(asked, 3), whole.radius_neighbors(asked, 3)):
+            assert all(map(np.array_equal, found, expected))
+    with pytest.raises(rulerank.DataError, match="metric"):
+        DenseNeighbors.load(tmp_path / "index")
+
+
+def test_text_parts_are_one_collection(program, tmp_path):
+    (tmp_path / "docs.tsv").write_text("".join(f"d{row}\t{text}\n" for row, text in enumerate(TEXTS)))
+    mpirun, path = shutil.which("mpirun"), os.environ.get("RULERANK_PROGRAM") or shutil.which("rulerank")
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    made = mpirun and subprocess.run(
+        [mpirun, "--oversubscribe", "-n", "2", path, "search", "text", "--collection", tmp_path / "docs.tsv", "--index",
+         tmp_path / "index", "--weights", "bm25"], env={**os.environ, **root}, capture_output=True, text=True)
+    if not made or not (tmp_path / "index.part1").exists():
+        pytest.skip("needs the program with MPI")
+    whole = TextNeighbors(4, weighting="bm25").fit(TEXTS, ids=[f"d{row}" for row in range(len(TEXTS))])
+    parts = TextNeighbors.load(tmp_path / "index", n_neighbors=4)
+    assert parts.weighting == "bm25" and parts.ids_.tolist() == whole.ids_.tolist()
+    for pad in (False, True):
+        for found, expected in zip(parts.kneighbors(QUERIES, pad=pad), whole.kneighbors(QUERIES, pad=pad)):
+            assert np.array_equal(found, expected, equal_nan=True)
+    with pytest.raises(rulerank.UsageError, match="found an index in parts"):
+        parts.save(tmp_path / "copy")
