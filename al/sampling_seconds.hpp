@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rulerank::al {
+namespace rulerank::inline v0::al {
 
 /// About the seconds that the default engine needs to sample documents on one CPU thread, for
 /// `worth_gpus` (core/device_rule.hpp). Fitted in bench/results/2026-11-22-auto.

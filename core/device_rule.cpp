@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 bool worth_gpus(double thread_seconds, int threads, double gpu_seconds) {
   // CUDA's start takes 0.32 s a command; work that the CPU does in this time and a little more is

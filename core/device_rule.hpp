@@ -6,7 +6,7 @@
 //
 // Threads: functions may be called from any number of threads at once.
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 
 /// Whether GPUs repay CUDA's start. `thread_seconds`: that one CPU thread needs for the work, of
 /// which there are `threads`, at least 1. `gpu_seconds`: that a GPU needs for it; 0 where that is

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank {
+namespace rulerank::inline v0 {
 namespace {
 
 TEST(DeviceRule, WorkThatRepaysTheStartTakesGpus) {

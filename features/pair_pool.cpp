@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::features {
+namespace rulerank::inline v0::features {
 
 namespace {
 

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace rulerank::features {
+namespace rulerank::inline v0::features {
 
 /// A document that was found for a topic; the larger score is the nearer one.
 struct found_document {

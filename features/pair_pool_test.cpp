@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::features::pair_pool_test {
+namespace rulerank::inline v0::features::pair_pool_test {
 namespace {
 
 using testing_tools::message_of;

@@ -4,7 +4,7 @@
 
 // How long searches take about, for `worth_gpus` (core/device_rule.hpp). The rates were fitted once
 // to measurements, which the comments name; nothing is calibrated at run time.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// Bytes of English text for a word and what follows it.
 inline constexpr double bytes_a_term = 6;

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr double any_distance = std::numeric_limits<double>::infinity();

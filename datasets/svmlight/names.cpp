@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::datasets {
+namespace rulerank::inline v0::datasets {
 
 std::uint32_t chunk_names::number_of(std::string_view name) {
   if (next_ >= names_.size() || names_[next_] != name) {

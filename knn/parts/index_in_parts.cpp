@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 // A collection has one set of queries at a time, so one search runs at a time.
 struct dense_parts::state {

@@ -23,7 +23,7 @@
 
 // Threads: functions may be called from any number of threads at once; searches of one object wait
 // for each other.
-namespace rulerank::knn {
+namespace rulerank::inline v0::knn {
 
 /// The parts of a dense index.
 class dense_parts {

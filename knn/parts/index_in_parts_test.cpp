@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-namespace rulerank::knn::index_in_parts_test {
+namespace rulerank::inline v0::knn::index_in_parts_test {
 namespace {
 
 using testing_tools::message_of;

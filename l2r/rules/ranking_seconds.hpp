@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace rulerank::l2r {
+namespace rulerank::inline v0::l2r {
 
 /// About the seconds that the default engine needs to rank `tests` documents by rules on one CPU
 /// thread, for `worth_gpus` (core/device_rule.hpp). `training`: documents that the rules come from.

@@ -27,7 +27,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 namespace {
 

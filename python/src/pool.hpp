@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace rulerank::python {
+namespace rulerank::inline v0::python {
 
 /// The class PoolOptions, and what makes a pool of texts.
 void add_pool(nanobind::module_& to);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 void dense_arguments::add_to(CLI::App& verb) {
   std::string const group = "Vectors";

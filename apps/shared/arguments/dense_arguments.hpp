@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::apps {
+namespace rulerank::inline v0::apps {
 
 /// --vectors --topic-vectors --candidates-from --dense-metric --fusion --fusion-norm --rrf-k
 /// --run-weights.
