@@ -41,12 +41,13 @@ std::string new_token();
 /// The page, and the requests that it makes:
 ///
 ///   GET /, /page.js, /page.css         the page, which has no secret in it
-///   POST /next     {labeller}          what is to be answered next
-///   POST /answer   {labeller, document, answer}   an answer: a label, or null to leave it out; the
-///   next POST /undo     {labeller}          takes the labeller's last answer back and shows its
-///   document POST /show     {labeller, document}  a document of which the labeller, or the team,
-///   has said something POST /estimate {labeller}          what more labels would bring POST
-///   /finish   {labeller}          ends the labelling with what there is
+///   POST /next     {labeller}          the next document to label
+///   POST /answer   {labeller, document, answer}   a label, or null to leave the document out;
+///                                      shows the next document
+///   POST /undo     {labeller}          takes the labeller's last answer back; shows its document
+///   POST /show     {labeller, document}  a document that the labeller or the team has answered
+///   POST /estimate {labeller}          what more labels would bring
+///   POST /finish   {labeller}          ends the labelling with the answers given
 ///
 /// Bodies are JSON. A POST must come from this page: its Host is one of `hosts`, its Origin that
 /// host's, its type application/json, and `x-rulerank-token` has the run's token. Any number of

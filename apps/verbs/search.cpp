@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
-#include "knn/search_work.hpp"
+#include "knn/search_seconds.hpp"
 #include "knn/sparse/published/fish.hpp"
 #include "knn/text/text_collection.hpp"
 #include "mpi/agreement.hpp"
@@ -132,7 +132,7 @@ class text_search {
     knn::text_collection documents = prepare();
     auto& summary = run_.summary;
     summary["documents"] = documents.size();
-    // A rank that has no part has no say: the first one has the first.
+    // Ranks without a part skip this; rank 0 owns part 0.
     if (documents.has_parts()) {
       knn::text_index const& first = documents.first_index();
       options.metric = text_arguments::metric_from(arguments_.metric, first.options().metric);

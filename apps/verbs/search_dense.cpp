@@ -8,7 +8,7 @@
 #include "knn/dense/row_files.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/index_parts.hpp"
-#include "knn/search_work.hpp"
+#include "knn/search_seconds.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -240,7 +240,7 @@ class dense_search {
     }
     std::size_t const asked_dimensions = queries_.dimensions();
     knn::dense_collection rows = prepare();
-    // A rank that has no part has no say: the first one has the first.
+    // Ranks without a part skip this; rank 0 owns part 0.
     std::size_t const dimensions =
         rows.has_parts() ? rows.first_index().dimensions() : asked_dimensions;
     run_.summary.update({{"rows", rows.size()}, {"dimensions", dimensions}});
@@ -383,7 +383,8 @@ class dense_search {
     {
       auto const timer = owner_.stage("search");
       run_.search(rows, queries, limits, out);
-      for (std::uint64_t* const count : {&work.recomputed, &work.widened})
+      for (std::uint64_t* const count :
+           {&work.recomputed, &work.widened, &work.counts["by_minima"], &work.counts["by_sorting"]})
         *count = sum(owner_.ranks(), *count);
     }
     auto& summary = run_.summary;

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/metric_collection.hpp"
-#include "knn/search_work.hpp"
+#include "knn/search_seconds.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -226,7 +226,7 @@ class metric_search {
             (objects.words != nullptr || arguments_.index.empty()));
   }
 
-  knn::search_work work_of(knn::metric_objects const& objects) const {
+  knn::search_seconds work_of(knn::metric_objects const& objects) const {
     auto const count = static_cast<double>(objects.space()->size());
     auto const asked = static_cast<double>(asked_ ? knn::size_of(*asked_) : 0);
     if (objects.words)
@@ -247,7 +247,7 @@ class metric_search {
       owner_.expect_device_for(arguments_.engine, where);
       choose_engine(knn::metric_engines(), engine_, owner_.ctx());
     } else if (may_choose_gpus(objects, type)) {
-      knn::search_work const work = work_of(objects);
+      knn::search_seconds const work = work_of(objects);
       owner_.choose_device(places_of(knn::metric_engines(), engine_), work.thread_s, work.gpu_s);
     }
     if (!knn::is_on_gpus(objects.which(), type))

@@ -38,11 +38,12 @@ def interpreter():
 def public_headers():
     """The installed headers of each module that has some, as its CMakeLists.txt lists them."""
     found = {}
-    for file in sorted(ROOT.glob("*/CMakeLists.txt")):
+    for file in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt")]):
+        module = file.parent.relative_to(ROOT).as_posix()
         for options, listed in re.findall(r"rulerank_module\(([^()]*?)PUBLIC_HEADERS(.*?)\sSOURCES", file.read_text(), re.S):
             if "INTERNAL" in options:
                 continue
-            found[file.parent.name] = [f"{file.parent.name}/{header}" for header in re.findall(r"[\w/]+\.hpp", listed)]
+            found[module] = [f"{module}/{header}" for header in re.findall(r"[\w/]+\.hpp", listed)]
     return found
 
 

@@ -242,7 +242,7 @@ struct metric_index_choice {
   std::string reason;
 };
 /// `together`: whether an index is given many queries at once, as `metric_index` is, rather than
-/// one after the other, as by schedules and in a `split_metric_index`.
+/// one after the other.
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
                                         bool together = true);
 

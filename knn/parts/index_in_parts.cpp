@@ -32,6 +32,9 @@ struct text_parts::state {
 std::optional<dense_parts> dense_parts::open(context const& ctx, std::string const& path,
                                              dense_engine engine) {
   if (!is_index_in_parts(path)) return std::nullopt;
+  if (engine != dense_engine::automatic && engine != dense_engine::flat)
+    throw usage_error(
+        fmt::format("engine {} of an index in parts, expected flat", name_of(engine)));
   dense_parts opened;
   opened.state_.reset(new state{dense_collection::open_parts(
       without_processes(ctx), read_index_parts(path, "dense"), engine, false)});
@@ -154,6 +157,10 @@ std::vector<std::string> text_parts::ids() const {
 
 neighbours text_parts::search(context const& ctx, std::span<datasets::text_document const> queries,
                               sparse_search_options const& search) const {
+  if (search.engine != sparse_engine::automatic && search.engine != sparse_engine::tiles &&
+      search.engine != sparse_engine::mt)
+    throw usage_error(fmt::format("engine {} of an index in parts, expected tiles or mt",
+                                  name_of(search.engine)));
   context const alone = without_processes(ctx);
   std::lock_guard const one(state_->one_search);
   state_->collection.prepare(alone, search);

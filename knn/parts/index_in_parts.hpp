@@ -29,7 +29,8 @@ namespace rulerank::inline v0::knn {
 class dense_parts {
  public:
   /// Opens the parts that the file at `path` names; nothing where the file names no parts. Throws
-  /// `error` for a list or a part that is damaged, missing, or of another kind.
+  /// `error` for a list or a part that is damaged, missing, or of another kind, and `usage_error`
+  /// for an engine that does not give the defined values.
   static std::optional<dense_parts> open(context const& ctx, std::string const& path,
                                          dense_engine engine = dense_engine::automatic);
 

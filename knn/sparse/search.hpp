@@ -83,9 +83,8 @@ class sparse_searcher {
   /// `check(sparse_rows)` does. `work`: where the work is added up, or null.
   neighbours search(context const& ctx, sparse_rows const& queries,
                     sparse_search_work* work = nullptr) const;
-  /// The same of an index that has a part of the documents (`text_index_part`), with what
-  /// orders them and whether each matches: those that do not are left out once the parts' k nearest
-  /// are merged.
+  /// Searches an index that has a part of the documents. The result has what orders the documents
+  /// and whether each matches; the caller leaves out those that do not after merging the parts.
   part_neighbours search_part(context const& ctx, sparse_rows const& queries,
                               sparse_search_work* work = nullptr) const;
   sparse_engine engine() const noexcept;

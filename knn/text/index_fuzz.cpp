@@ -123,19 +123,17 @@ void search(text_index const& in) {
       require(one.distance <= 2 && one.document == 0, "a word that is not near stands for another");
   }
   sparse_matrix const rows = in.queries(one_thread(), queries);
-  for (sparse_engine const engine : {sparse_engine::mt, sparse_engine::tiles})
-    for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
-      sparse_search_options options;
-      options.k = 2;
-      options.engine = engine;
-      options.metric = metric;
-      neighbours const found =
-          sparse_searcher(one_thread(), in.index(), options).search(one_thread(), rows);
-      require(
-          std::ranges::all_of(
-              found.id, [&](std::uint32_t d) { return d == no_neighbour || d < in.ids().size(); }),
-          "a neighbour is no document");
-    }
+  for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
+    sparse_search_options options;
+    options.k = 2;
+    options.metric = metric;
+    neighbours const found =
+        sparse_searcher(one_thread(), in.index(), options).search(one_thread(), rows);
+    require(
+        std::ranges::all_of(
+            found.id, [&](std::uint32_t d) { return d == no_neighbour || d < in.ids().size(); }),
+        "a neighbour is no document");
+  }
   for (std::size_t d = 0; d < in.ids().size(); ++d)
     require(in.ids()[d].size() + in.label(d).size() < 1 << 20, "an id or a label is too long");
 }

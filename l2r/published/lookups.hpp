@@ -11,7 +11,8 @@
 // lrar: of all itemsets. profl, profl-t: of those of the largest size, from two items on; the sum
 // is documents x C(m, size), with m a document's known items. Itemsets that no cache was there for
 // are misses. profl and profl-t count too: `prefix_lookups`, for the first items of what was
-// missed; `cache_slots`, the itemsets that each device's cache can hold; and the look-ups below.
+// missed; `cache_slots`, the itemsets that a device's cache can hold, added up over processes and
+// components; and the look-ups below.
 namespace rulerank::inline v0::l2r {
 
 /// Look-ups of itemsets of one size.

@@ -25,11 +25,11 @@ struct ranking_timings {
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
   l2r::engine engine = l2r::engine::automatic;  ///< that ran; automatic: none, for other kinds
-  /// Of engines with a cache of itemsets, this call's look-ups of them (l2r/published/lookups.hpp).
+  /// An engine with a cache of itemsets counts its look-ups: `cache_hits`, `cache_misses`.
   engine_counts counts;
   ranking_timings timings;
 
-  /// What other processes are told: all but seconds.
+  /// Processes send each other everything but seconds.
   static auto members_of(auto& part) { return std::tie(part.scores, part.engine, part.counts); }
 };
 
@@ -42,8 +42,8 @@ struct prepared_training;
 /// threads give the same bits.
 ///
 /// Threads: `score` may be called from any number of threads at once, each with a context of its
-/// own. Calls of `project` then run side by side; those of engines that keep state between calls
-/// (`engine_info::keeps_state`) wait for each other.
+/// own. Calls of `project` then run side by side; calls of engines that keep a cache or buffers
+/// between calls wait for each other.
 class ranker {
  public:
   /// Throws `usage_error` for options that make no sense or a training set without documents or

@@ -7,7 +7,7 @@
 #include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/dense/row_files.hpp"
-#include "knn/search_work.hpp"
+#include "knn/search_seconds.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>

@@ -45,12 +45,13 @@ class search_run {
              std::vector<session::named_output> const& outputs = {});
 
   /// Whether this process has a part of the collection (splits_collection), and whether --index
-  /// names parts. `paths`: of the collection and the index, and what memory they take. Throws
-  /// `usage_error` for an engine beside `engines` where it is in parts.
+  /// names parts.
   struct parts {
     bool is_split = false, are_made = false;
     explicit operator bool() const { return is_split || are_made; }
   };
+  /// `memory_a_byte`: memory that the search takes for a byte of the collection. `whole_for`: an
+  /// option beside which the collection is not split; empty: none.
   parts find_parts(double memory_a_byte, std::string const& whole_for = {}) const;
 
   /// Where lines go.

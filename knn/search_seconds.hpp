@@ -24,13 +24,13 @@ inline double dense_search_seconds(double rows, double dimensions, double querie
 
 /// Seconds that a search in a metric space takes: one CPU thread, by the index that `auto` chooses,
 /// and one GPU, without CUDA's start.
-struct search_work {
+struct search_seconds {
   double thread_s = 0;
   double gpu_s = 0;
 };
 
 /// Of words under the edit distance. `radius`: infinite for a search of the nearest words.
-inline search_work word_search_work(double words, double queries, double radius) {
+inline search_seconds word_search_work(double words, double queries, double radius) {
   // Pairs of a query and a word a second, most of which the index excludes: for some nearest,
   // within 2 and more, and within less (bench/results/2026-11-23-metric-gpu, -edit-distance).
   constexpr double nearest_rate = 1e9, wide_rate = 1.8e9, narrow_rate = 7.5e9;
@@ -43,7 +43,7 @@ inline search_work word_search_work(double words, double queries, double radius)
 }
 
 /// Of vectors under a metric; `l2`: under that one, which dense search computes.
-inline search_work metric_search_work(double rows, double dimensions, double queries, bool l2) {
+inline search_seconds metric_search_work(double rows, double dimensions, double queries, bool l2) {
   // Rows x dimensions x queries a second: in an index that excludes two thirds of the objects (lc
   // for the 10 nearest, bench/results/2026-11-23-metric), and under l2 by dense search (the 10
   // nearest, bench/results/2026-11-23-metric-dense).

@@ -1,4 +1,4 @@
-#include "knn/search_work.hpp"
+#include "knn/search_seconds.hpp"
 
 #include "core/device_rule.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double any_distance = std::numeric_limits<double>::infinity();
 
-bool takes_gpus(search_work const& work, int threads) {
+bool takes_gpus(search_seconds const& work, int threads) {
   return worth_gpus(work.thread_s, threads, work.gpu_s);
 }
 
