@@ -201,11 +201,12 @@ knn::sparse_searcher searcher_of(context const& ctx, knn::sparse_index const& in
                                  chosen_engine const& chosen) {
 #if RULERANK_HAS_CUDA
   if (chosen.device_bytes > 0)
-    return {ctx, index, chosen.options,
-            [&](context const& on, knn::sparse_index const& of,
-                knn::sparse_search_options const& options) {
-              return knn::make_tiles_on_gpus(on, of, options, chosen.device_bytes);
-            }};
+    return knn::sparse_searcher_access::with(ctx, index, chosen.options,
+                                             [&](context const& on, knn::sparse_index const& of,
+                                                 knn::sparse_search_options const& options) {
+                                               return knn::make_tiles_on_gpus(on, of, options,
+                                                                              chosen.device_bytes);
+                                             });
 #endif
   return {ctx, index, chosen.options};
 }
