@@ -39,11 +39,11 @@ def public_headers():
     """The installed headers of each module that has some, as its CMakeLists.txt lists them."""
     found = {}
     for file in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt")]):
-        module = file.parent.relative_to(ROOT).as_posix()
+        folder = file.parent.relative_to(ROOT).as_posix()
         for options, listed in re.findall(r"rulerank_module\(([^()]*?)PUBLIC_HEADERS(.*?)\sSOURCES", file.read_text(), re.S):
             if "INTERNAL" in options:
                 continue
-            found[module] = [f"{module}/{header}" for header in re.findall(r"[\w/]+\.hpp", listed)]
+            found[folder.replace("/", "_")] = [f"{folder}/{header}" for header in re.findall(r"[\w/]+\.hpp", listed)]
     return found
 
 
@@ -83,9 +83,10 @@ def threads(header):
 
 def library_page(module, headers, names):
     """A module's reference: its smallest programs, and each header as a group that grouped_header.py made."""
+    page = module.partition("_")[0]  # the searches have one page
     text = (f"# {module}: public headers\n\nWhat it is for, and how its parts go together: "
-            f"[the module {module}](/docs/modules/{module}.md).\n")
-    programs = sorted((ROOT / "tests/package/outside").glob(f"{module}*.cpp"))
+            f"[the module {page}](/docs/modules/{page}.md).\n")
+    programs = sorted((ROOT / "tests/package/outside").glob(f"{module}.cpp"))
     if programs:
         text += "\nIts shortest programs, which tests build and run:\n"
     for program in programs:
