@@ -163,8 +163,7 @@ class text_search {
     bool const is_svmlight = arguments_.text.format == "svmlight";
     auto const parts =
         run_.find_parts(index_bytes_a_byte, is_svmlight ? "--collection-format svmlight" : "");
-    if (parts && arguments_.engine != "auto" && arguments_.engine != "tiles" &&
-        arguments_.engine != "mt")
+    if (parts && !knn::text_collection::searches_parts(knn::sparse_engine_from(arguments_.engine)))
       throw usage_error(fmt::format("--engine {} of a collection in parts, expected tiles or mt",
                                     arguments_.engine));
     context const& ctx = owner_.ctx();

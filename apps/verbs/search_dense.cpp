@@ -277,7 +277,7 @@ class dense_search {
   /// The index of the rows, which is kept where that is asked for, or the one that was kept.
   knn::dense_collection prepare() {
     auto const parts = run_.find_parts(1);
-    if (parts && engine_ != knn::dense_engine::automatic && engine_ != knn::dense_engine::flat)
+    if (parts && !knn::dense_collection::searches_parts(engine_))
       throw usage_error(
           fmt::format("--engine {} of a collection in parts, expected flat", arguments_.engine));
     if (parts.are_made) {

@@ -17,6 +17,11 @@ namespace rulerank::inline v0::knn {
 /// Dense rows: an index of all, or indexes of parts.
 class dense_collection final : public searched_collection {
  public:
+  /// Whether an engine searches an index in parts: only one that gives the defined values and
+  /// order.
+  static bool searches_parts(dense_engine engine) {
+    return engine == dense_engine::automatic || engine == dense_engine::flat;
+  }
   /// The index in a file.
   static dense_collection open(context const& ctx, std::string const& path, dense_engine engine);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws

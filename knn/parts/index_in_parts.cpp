@@ -32,7 +32,7 @@ struct text_parts::state {
 std::optional<dense_parts> dense_parts::open(context const& ctx, std::string const& path,
                                              dense_engine engine) {
   if (!is_index_in_parts(path)) return std::nullopt;
-  if (engine != dense_engine::automatic && engine != dense_engine::flat)
+  if (!dense_collection::searches_parts(engine))
     throw usage_error(
         fmt::format("engine {} of an index in parts, expected flat", name_of(engine)));
   dense_parts opened;
@@ -157,8 +157,7 @@ std::vector<std::string> text_parts::ids() const {
 
 neighbours text_parts::search(context const& ctx, std::span<datasets::text_document const> queries,
                               sparse_search_options const& search) const {
-  if (search.engine != sparse_engine::automatic && search.engine != sparse_engine::tiles &&
-      search.engine != sparse_engine::mt)
+  if (!text_collection::searches_parts(search.engine))
     throw usage_error(fmt::format("engine {} of an index in parts, expected tiles or mt",
                                   name_of(search.engine)));
   context const alone = without_processes(ctx);

@@ -17,6 +17,11 @@ namespace rulerank::inline v0::knn {
 /// Documents of text, or rows of term weights: an index of all, or indexes of parts.
 class text_collection final : public searched_collection {
  public:
+  /// Whether an engine searches an index in parts: only those that sum in double precision.
+  static bool searches_parts(sparse_engine engine) {
+    return engine == sparse_engine::automatic || engine == sparse_engine::tiles ||
+           engine == sparse_engine::mt;
+  }
   explicit text_collection(text_index whole);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
   /// `error`.
