@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// What a module says of its engines: interchangeable implementations that give the same result or
+// Descriptions of a module's engines: interchangeable implementations that give the same result or
 // the same measure of quality.
 //
 // All functions read the list alone: any thread may call them at any time.
@@ -49,7 +49,7 @@ struct engine_info {
   runs_on default_on;  ///< where `automatic` stands for it
 };
 
-/// What one engine counts of its work and others do not, by name.
+/// Named counts of work that one engine reports and other engines do not.
 using engine_counts = std::map<std::string, std::uint64_t, std::less<>>;
 inline void add(engine_counts& to, engine_counts const& more) {
   for (auto const& [name, count] : more) to[name] += count;

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-// How a module holds its engines and chooses among them. What the program, the tests and the
-// benchmarks print of an engine, where it runs and how it is made is read from its entry; adding an
-// engine means one entry and its source file.
+// A module keeps its engines in a registry and chooses among them. The program, tests and
+// benchmarks read an engine's description, devices and maker from its entry, so a new engine needs
+// one entry and one source file.
 namespace rulerank::inline v0 {
 
 /// The engines of a module: its own, then those that the module's library of published engines
@@ -38,7 +38,7 @@ class engine_registry {
     }
   }
   std::span<engine_info<Engine> const> list() const noexcept { return list_; }
-  /// Of an engine that is listed.
+  /// `which` is a listed engine.
   Maker const& maker_of(Engine which) const {
     return makers_[static_cast<std::size_t>(find_engine(list_, which) - list_.data())];
   }

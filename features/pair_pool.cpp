@@ -46,7 +46,7 @@ std::size_t topics_together(std::size_t words) {
   return std::clamp<std::size_t>((std::size_t{1} << 23) / std::max<std::size_t>(words, 1), 1, 4096);
 }
 
-/// What a search found, distances with a minus.
+/// The documents that a search found; a distance becomes a negative score.
 found_lists lists_from(knn::neighbours const& found) {
   found_lists lists(found.queries);
   for (std::size_t q = 0; q < found.queries; ++q)

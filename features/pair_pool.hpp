@@ -40,8 +40,8 @@ using found_lists = std::vector<std::vector<found_document>>;
 struct pool_topics {
   std::string name;  ///< their path, for messages
   std::vector<datasets::text_document> texts;
-  /// [topics] `datasets::sum_of_text` of the texts as they were read: a later correction of the
-  /// texts leaves the sums as they are.
+  /// [topics] `datasets::sum_of_text` of the texts as they were read: correcting the
+  /// texts later does not change the sums.
   std::vector<std::uint32_t> sums;
   std::optional<datasets::qrels> judgments{};  ///< a label below 0: not judged
   std::optional<datasets::vectors> vectors{};  ///< one a topic, in their order
@@ -51,8 +51,8 @@ struct pool_topics {
 /// id has to be a qid of SVMlight's lines. Throws `error`.
 pool_topics read_topics(context const& ctx, std::string const& path,
                         datasets::text_options reading);
-/// The same of topics in memory. Throws `usage_error` for none, and for an id that is no qid or is
-/// another topic's.
+/// Makes topics from texts in memory. Throws `usage_error` without texts, and for an id that is no
+/// qid or that two topics have.
 pool_topics make_topics(std::vector<datasets::text_document> texts, std::string name = "topics");
 
 /// Gives the topics their judgments. Grades that are listed in `not_relevant` become 0. Throws
@@ -64,7 +64,7 @@ void set_judgments(pool_topics& topics, datasets::qrels judgments,
 void set_vectors(pool_topics& topics, datasets::vectors vectors,
                  datasets::vectors const& documents);
 
-/// What finds candidates.
+/// The search that finds candidates.
 enum class candidate_source : std::uint8_t {
   text,              ///< a search for the topics' terms
   vectors,           ///< a search for the topics' vectors

@@ -15,7 +15,7 @@ struct prss_shape {
   std::size_t features = 0;
   std::size_t items = 0;
 };
-/// What prss has on GPUs, taken once for all partitions of a sampling.
+/// The GPU memory of prss, allocated once for all partitions of a sampling.
 class prss_memory;
 /// Throws `device_error` when there is no device.
 std::shared_ptr<prss_memory> make_prss_memory(std::span<int const> devices,

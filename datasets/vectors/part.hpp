@@ -16,9 +16,9 @@ struct vectors_part {
   std::size_t first = 0;    ///< the number of the first one in the file
   std::size_t of_file = 0;  ///< how many the file has
 };
-/// Reads a part of the vectors of a file: of a plain one no more than that, beside what the format
-/// says of all rows. `part_of`: rows [begin, end) of as many as there are. What is right of the
-/// other rows is not known. Throws as `read_vectors` does.
+/// Reads some rows of a file of vectors. `part_of` gets the number of rows in the file and returns
+/// the range to read. A plain file is read no further than its header and these rows, and the other
+/// rows are not checked. Throws as `read_vectors` does.
 vectors_part read_vectors_part(context const& ctx, std::string const& path,
                                std::function<share(std::size_t rows)> const& part_of,
                                vectors_options const& options = {});

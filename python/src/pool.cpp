@@ -57,7 +57,7 @@ features::candidate_source source_from(std::string const& name) {
   throw usage_error("candidates_from: found '" + name + "', expected text, dense or both");
 }
 
-/// What a pool is made of.
+/// The inputs of a pool.
 struct pool_sources {
   path_or_texts documents, topics;
   std::optional<path_or_qrels> judgments;

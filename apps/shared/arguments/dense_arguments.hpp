@@ -25,7 +25,7 @@ struct dense_arguments {
   bool by_text() const { return from != "dense"; }
   bool by_vectors() const { return given() && from != "text"; }
   std::vector<session::named_input> inputs() const;
-  /// What finds the candidates.
+  /// The search that finds the candidates.
   features::candidate_source source() const;
   /// The name of the similarity as a feature.
   std::string feature() const;

@@ -46,12 +46,12 @@ struct pool_arguments {
   std::vector<session::named_input> inputs(session& owner) const;
 };
 
-/// What a pool is made of, beside the collection.
+/// The inputs of a pool other than the collection.
 struct pool_inputs {
   features::pool_topics topics;
   std::optional<datasets::vectors> document_vectors;
 };
-/// Reads topics, judgments and vectors, as they are given. Throws `error`.
+/// Reads the topics, and the judgments and vectors that the arguments name. Throws `error`.
 pool_inputs read_pool_inputs(session& owner, pool_arguments const& a,
                              knn::text_index_options const& options);
 
