@@ -11,12 +11,12 @@
 //
 // Traffic is high (queries come twice as fast as the threads can do them), low (5/6 as fast as they
 // can, that of figure 3.5's example) and figure-3.5 (the same, 2, 1 and 1 a unit in turn). Time is
-// counted (knn/metric/traffic.hpp): its unit is a query's mean number of distances. With seconds=R
-// searches of queries that all wait are timed too, R rounds, the median; clocked=low times traffic
-// as well, on the last of the numbers of threads: its unit is the mean time of a query on one
-// thread, taken before. Before a row is printed its answers are held against those of brute force.
-// One JSON line a row; the name says which fields it has: "index", "counted", "seconds", "clocked",
-// "split".
+// counted (bench/metric_traffic.hpp): its unit is a query's mean number of distances. With
+// seconds=R searches of queries that all wait are timed too, R rounds, the median; clocked=low
+// times traffic as well, on the last of the numbers of threads: its unit is the mean time of a
+// query on one thread, taken before. Before a row is printed its answers are held against those of
+// brute force. One JSON line a row; the name says which fields it has: "index", "counted",
+// "seconds", "clocked", "split".
 
 #include "bench/metric_objects.hpp"
 #include "bench/metric_traffic.hpp"
@@ -85,10 +85,10 @@ class measurement {
                size_t threads, size_t superstep, std::string const& traffic, double mean,
                size_t seed) const {
     size_t const queries = given_.queries->size();
-    knn::query_traffic const when{arrivals(traffic, threads, seed), true, mean};
-    knn::traffic_work work;
-    expect(knn::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
-                                        {schedule, superstep}, when, work));
+    bench::query_traffic const when{arrivals(traffic, threads, seed), true, mean};
+    bench::traffic_work work;
+    expect(bench::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
+                                          {schedule, superstep}, when, work));
     print("counted",
           fmt::format("\"schedule\": \"{}\", \"threads\": {}, \"superstep\": {}, \"traffic\": "
                       "\"{}\", \"end\": {:.6g}, \"throughput\": {:.6g}, \"response\": {:.6g}, "
@@ -133,11 +133,11 @@ class measurement {
   void clocked(knn::metric_index const& index, double radius, metric_schedule schedule,
                size_t threads, size_t superstep, std::string const& traffic, double unit_s,
                size_t rounds, size_t seed) const {
-    knn::query_traffic const when{arrivals(traffic, threads, seed), false, unit_s};
-    std::vector<knn::traffic_work> all(rounds);
-    for (knn::traffic_work& work : all)
-      expect(knn::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
-                                          {schedule, superstep}, when, work));
+    bench::query_traffic const when{arrivals(traffic, threads, seed), false, unit_s};
+    std::vector<bench::traffic_work> all(rounds);
+    for (bench::traffic_work& work : all)
+      expect(bench::search_range_in_traffic(of_threads(threads), index, *given_.queries, radius,
+                                            {schedule, superstep}, when, work));
     auto const middle = all.begin() + static_cast<std::ptrdiff_t>(rounds / 2);
     std::nth_element(all.begin(), middle, all.end(),
                      [](auto const& a, auto const& b) { return a.end < b.end; });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "knn/metric/traffic.hpp"
+#include "knn/metric/query_clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,34 @@
 // All functions may be called from several threads at once.
 namespace rulerank::inline v0::bench {
 
+/// When queries arrive, and how time passes. Counted time is the same on every machine: a thread's
+/// clock advances by one unit for `unit` distances that it computes, and while it waits for a query
+/// or for the other threads of a superstep; all else takes no time. Schedules shared and
+/// bulk-critical have no counted time, because their threads meet in the order in which they run.
+struct query_traffic {
+  std::vector<double> arrival;  ///< of each query, in units of time, ascending
+  bool counted = true;
+  double unit = 1024;  ///< distances; not counted: seconds
+};
+
+struct traffic_work : knn::schedule_work {
+  double end = 0;                ///< units until the last answer
+  std::vector<double> response;  ///< of each query: units from its arrival to its answer
+  std::vector<std::vector<double>> in_unit;  ///< [thread][unit of time] evaluations
+};
+
+/// Searches by a schedule while queries arrive. Throws `usage_error` for options out of range, for
+/// arrivals that are not one a query or not ascending, and for counted time of shared and
+/// bulk-critical.
+traffic_work run_in_traffic(context const& ctx, knn::searched_queries const& what,
+                            knn::schedule_options const& options, query_traffic const& traffic,
+                            knn::take_answer const& take);
+/// Searches an index by radius in the same way. Returns what `search_range` finds.
+knn::rows_in_range search_range_in_traffic(context const& ctx, knn::metric_index const& index,
+                                           knn::metric_queries const& queries, double radius,
+                                           knn::schedule_options const& options,
+                                           query_traffic const& traffic, traffic_work& work);
+
 /// The arrivals of `queries` queries: counts[t] queries at the start of unit t of a cycle.
 /// {2, 1, 1} is figure 3.5's. Throws `usage_error` for a cycle without queries.
 std::vector<double> cyclic_arrivals(std::size_t queries, std::span<std::size_t const> counts);
@@ -19,11 +47,11 @@ std::vector<double> cyclic_arrivals(std::size_t queries, std::span<std::size_t c
 std::vector<double> random_arrivals(std::size_t queries, double a_unit, std::uint64_t seed);
 
 /// Queries answered a unit.
-double throughput(knn::traffic_work const& work);
+double throughput(traffic_work const& work);
 /// Units from a query's arrival to its answer, on average.
-double mean_response(knn::traffic_work const& work);
+double mean_response(traffic_work const& work);
 /// The mean of E over all units of time in which a thread has work. E of the whole search does not
 /// show threads that wait in turn.
-double unit_efficiency(knn::traffic_work const& work);
+double unit_efficiency(traffic_work const& work);
 
 }  // namespace rulerank::bench

@@ -6,16 +6,14 @@
 
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
-#include "core/stopwatch.hpp"
 #include "knn/metric/answers.hpp"
 #include "knn/metric/index_state.hpp"
-#include "knn/metric/traffic.hpp"
+#include "knn/metric/query_clock.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <latch>
@@ -71,12 +69,9 @@ struct alignas(64) schedule_thread {
   std::vector<message> messages;          // Q_SM
   std::vector<search_part> left;          // of the part that was done last
   std::size_t generated = 0;
-  double clock = 0;  // of counted time
   std::uint64_t evaluations = 0;
   std::uint64_t sent = 0;
   std::uint64_t critical = 0;
-  double end = 0;  // when it gave its last answer
-  std::vector<double> in_unit;
 };
 
 class schedule_run;
@@ -87,22 +82,21 @@ using metric_schedule_routine = void (*)(schedule_run& run, schedule_thread& sel
 class schedule_run {
  public:
   schedule_run(context const& ctx, searched_queries const& what, schedule_options const& options,
-               query_traffic const& traffic, take_answer const& take)
+               query_clock* clock, take_answer const& take)
       : ctx_(ctx),
         what_(what),
         options_(options),
-        traffic_(traffic),
+        clock_(clock),
         take_(take),
         threads_(static_cast<std::size_t>(ctx.thread_count())),
         queries_(what.queries.size()),
         open_(queries_),
-        response_(queries_),
         taken_(static_cast<std::ptrdiff_t>(threads_), settle_all{this}),
         sent_(static_cast<std::ptrdiff_t>(threads_)) {
     for (std::size_t t = 0; t < threads_; ++t) threads_of_.emplace_back().number = t;
   }
 
-  traffic_work run(metric_schedule_routine routine);
+  schedule_work run(metric_schedule_routine routine);
 
   // What threads do.
   void shared(schedule_thread& self);
@@ -117,11 +111,9 @@ class schedule_run {
   };
 
   double now(schedule_thread const& self) const {
-    return traffic_.counted ? self.clock : watch_.seconds() / traffic_.unit;
+    return clock_ != nullptr ? clock_->now(self.number) : 0;
   }
-  double arrival(std::size_t query) const {
-    return traffic_.arrival.empty() ? 0 : traffic_.arrival[query];
-  }
+  double arrival(std::size_t query) const { return clock_ != nullptr ? clock_->arrival(query) : 0; }
   /// How many of a thread's queries there are, and the number of one.
   std::size_t own(schedule_thread const& self) const {
     return (queries_ + threads_ - 1 - self.number) / threads_;
@@ -132,7 +124,9 @@ class schedule_run {
   std::size_t waiting(schedule_thread const& self, double time) const;
   double next_arrival(schedule_thread const& self) const;
   bool stops() const { return failed_.load() || ctx_.stop.stop_requested(); }
-  void wait_until(double time) const;
+  void wait_until(schedule_thread const& self, double time) const {
+    if (clock_ != nullptr) clock_->wait(self.number, time, [this] { return stops(); });
+  }
 
   void begin(schedule_thread& self, std::size_t query);
   bool begin_next(schedule_thread& self);
@@ -157,14 +151,12 @@ class schedule_run {
   context const& ctx_;
   searched_queries const& what_;
   schedule_options const& options_;
-  query_traffic const& traffic_;
+  query_clock* clock_;  // may be null
   take_answer const& take_;
   std::size_t threads_;
   std::size_t queries_;
   std::vector<schedule_thread> threads_of_;
   std::vector<std::unique_ptr<open_query>> open_;
-  std::vector<double> response_;
-  stopwatch watch_;
   std::atomic<std::size_t> next_{0};  // shared: the query that is given next
   std::atomic<std::size_t> answered_{0};
   std::atomic<bool> failed_{false};
@@ -181,9 +173,8 @@ class schedule_run {
 
 /// Own queries that came until a time and are not begun.
 std::size_t schedule_run::waiting(schedule_thread const& self, double time) const {
-  if (traffic_.arrival.empty()) return own(self) - self.begun;
-  auto const end = std::upper_bound(traffic_.arrival.begin(), traffic_.arrival.end(), time);
-  auto const came = static_cast<std::size_t>(end - traffic_.arrival.begin());
+  if (clock_ == nullptr) return own(self) - self.begun;
+  std::size_t const came = clock_->arrived(time);
   std::size_t const mine = came > self.number ? (came - self.number + threads_ - 1) / threads_ : 0;
   return mine > self.begun ? mine - self.begun : 0;
 }
@@ -191,16 +182,6 @@ std::size_t schedule_run::waiting(schedule_thread const& self, double time) cons
 double schedule_run::next_arrival(schedule_thread const& self) const {
   return self.begun < own(self) ? arrival(own_query(self, self.begun))
                                 : std::numeric_limits<double>::infinity();
-}
-
-/// Of time on the clock, in short sleeps that a stop ends.
-void schedule_run::wait_until(double time) const {
-  constexpr double most = 0.05;
-  for (double left = 0; !stops();
-       std::this_thread::sleep_for(std::chrono::duration<double>(left))) {
-    left = std::min(time * traffic_.unit - watch_.seconds(), most);
-    if (left <= 0) return;
-  }
 }
 
 void schedule_run::begin(schedule_thread& self, std::size_t query) {
@@ -223,25 +204,9 @@ partial_search& schedule_run::found_by(schedule_thread const& self, std::size_t 
   return *mine;
 }
 
-/// Adds evaluations to the units of time in which they were computed.
 void schedule_run::account(schedule_thread& self, std::uint64_t evaluations) {
   self.evaluations += evaluations;
-  if (traffic_.arrival.empty() || evaluations == 0) return;
-  auto const add = [&](double time, double some) {
-    auto const unit = static_cast<std::size_t>(time);
-    if (self.in_unit.size() <= unit) self.in_unit.resize(unit + 1);
-    self.in_unit[unit] += some;
-  };
-  if (!traffic_.counted) {
-    add(now(self), static_cast<double>(evaluations));
-    return;
-  }
-  double const end = self.clock + static_cast<double>(evaluations) / traffic_.unit;
-  while (self.clock < end) {
-    double const to = std::min(end, std::floor(self.clock) + 1);
-    add(self.clock, (to - self.clock) * traffic_.unit);
-    self.clock = to;
-  }
+  if (clock_ != nullptr && evaluations > 0) clock_->computed(self.number, evaluations);
 }
 
 /// Does the newest part that a thread has; its evaluations.
@@ -312,15 +277,13 @@ void schedule_run::answer(schedule_thread& self, std::size_t query) {
   if (what_.k > 0 && found.size() > what_.k) found.resize(what_.k);
   take_(query, found);
   open_[query].reset();
-  double const time = now(self);
-  self.end = std::max(self.end, time);
-  response_[query] = time - arrival(query);
+  if (clock_ != nullptr) clock_->answered(self.number, query);
   answered_.fetch_add(1);
 }
 
 void schedule_run::shared(schedule_thread& self) {
   for (std::size_t q = next_.fetch_add(1); q < queries_ && !stops(); q = next_.fetch_add(1)) {
-    if (!traffic_.counted) wait_until(arrival(q));
+    wait_until(self, arrival(q));
     open_[q] = std::make_unique<open_query>(threads_);
     metric_query& query = found_by(self, q).query;
     what_.structure.search(query);
@@ -334,10 +297,7 @@ void schedule_run::local(schedule_thread& self) {
     if (self.requirements.empty() && !begin_next(self)) {
       double const next = next_arrival(self);
       if (std::isinf(next)) return;
-      if (traffic_.counted)
-        self.clock = next;
-      else
-        wait_until(next);
+      wait_until(self, next);
       continue;
     }
     execute(self, unlimited);
@@ -386,14 +346,12 @@ void schedule_run::settle() noexcept {
     next = std::min(next, next_arrival(one));
   }
   if (!has_work && next > time) {
-    if (!traffic_.counted) wait_until(next);
+    wait_until(threads_of_.front(), next);
     time = next;
   }
+  if (clock_ != nullptr) clock_->meet(time);
   std::size_t wait = 0;
-  for (schedule_thread& one : threads_of_) {
-    one.clock = time;
-    wait += waiting(one, time);
-  }
+  for (schedule_thread const& one : threads_of_) wait += waiting(one, time);
   whole_ = options_.schedule == metric_schedule::hybrid && wait > threads_ * options_.waiting;
 }
 
@@ -435,9 +393,9 @@ void schedule_run::work_in(metric_schedule_routine routine, std::size_t thread,
   if (complete_) guarded([&] { routine(*this, threads_of_[thread]); });
 }
 
-traffic_work schedule_run::run(metric_schedule_routine routine) {
+schedule_work schedule_run::run(metric_schedule_routine routine) {
   ctx_.check_stop();
-  watch_ = {};
+  if (clock_ != nullptr) clock_->begin(queries_, threads_);
   settle();
   if (!done_) {
     // Threads that wait for each other must all be there, which a parallel loop does not promise.
@@ -456,19 +414,16 @@ traffic_work schedule_run::run(metric_schedule_routine routine) {
   }
   if (first_) std::rethrow_exception(first_);
   ctx_.check_stop();
-  traffic_work work;
-  for (schedule_thread& one : threads_of_) {
+  schedule_work work;
+  for (schedule_thread const& one : threads_of_) {
     work.evaluations.push_back(one.evaluations);
     work.messages += one.sent;
     work.critical += one.critical;
-    work.end = std::max(work.end, one.end);
-    work.in_unit.push_back(std::move(one.in_unit));
   }
   using enum metric_schedule;
   auto const schedule = options_.schedule;
   if (schedule == bulk_local || schedule == bulk_circular || schedule == hybrid)
     work.supersteps = supersteps_ - 1;
-  work.response = std::move(response_);
   return work;
 }
 
@@ -533,9 +488,9 @@ double schedule_work::efficiency() const {
          static_cast<double>(evaluations.size());
 }
 
-traffic_work run_schedule(context const& ctx, searched_queries const& what,
-                          schedule_options const& options, query_traffic const& traffic,
-                          take_answer const& take) {
+schedule_work run_schedule(context const& ctx, searched_queries const& what,
+                           schedule_options const& options, query_clock* clock,
+                           take_answer const& take) {
   schedule_options chosen = options;
   if (chosen.schedule == automatic) chosen.schedule = shared;
   if (chosen.superstep == 0)
@@ -543,20 +498,7 @@ traffic_work run_schedule(context const& ctx, searched_queries const& what,
   if (what.queries.size() >= no_neighbour)
     throw usage_error(
         fmt::format("found {} queries, expected less than {}", what.queries.size(), no_neighbour));
-  if (!(traffic.unit > 0)) throw usage_error("found a unit of time that is not above 0");
-  if (!traffic.arrival.empty()) {
-    if (traffic.arrival.size() != what.queries.size())
-      throw usage_error(fmt::format("found {} arrivals, expected one for each of {} queries",
-                                    traffic.arrival.size(), what.queries.size()));
-    if (!std::is_sorted(traffic.arrival.begin(), traffic.arrival.end()) ||
-        !(traffic.arrival.front() >= 0))
-      throw usage_error("found arrivals that are not ascending from 0 on");
-    if (traffic.counted && (chosen.schedule == shared || chosen.schedule == bulk_critical))
-      throw usage_error(fmt::format(
-          "found counted time, expected seconds: threads of {} meet in the order in which they run",
-          name_of(chosen.schedule)));
-  }
-  schedule_run run(ctx, what, chosen, traffic, take);
+  schedule_run run(ctx, what, chosen, clock, take);
   return run.run(registered().maker_of(chosen.schedule));
 }
 
@@ -567,7 +509,7 @@ neighbours search_scheduled(context const& ctx, metric_index const& index,
   return nearest_of_all(queries.size(), k, [&](take_answer const& take) {
     auto const done =
         run_schedule(ctx, {*all.structure, all.rule, queries, 0, std::min(k, index.size() + 1)},
-                     options, {}, take);
+                     options, nullptr, take);
     if (work != nullptr) add(*work, done);
   });
 }
@@ -575,20 +517,19 @@ neighbours search_scheduled(context const& ctx, metric_index const& index,
 rows_in_range search_range_scheduled(context const& ctx, metric_index const& index,
                                      metric_queries const& queries, double radius,
                                      schedule_options const& options, schedule_work* work) {
-  traffic_work done;
-  auto found = search_range_in_traffic(ctx, index, queries, radius, options, {}, done);
+  schedule_work done;
+  auto found = search_range_on_clock(ctx, index, queries, radius, options, nullptr, done);
   if (work != nullptr) add(*work, done);
   return found;
 }
 
-rows_in_range search_range_in_traffic(context const& ctx, metric_index const& index,
-                                      metric_queries const& queries, double radius,
-                                      schedule_options const& options, query_traffic const& traffic,
-                                      traffic_work& work) {
+rows_in_range search_range_on_clock(context const& ctx, metric_index const& index,
+                                    metric_queries const& queries, double radius,
+                                    schedule_options const& options, query_clock* clock,
+                                    schedule_work& work) {
   auto const& all = metric_index_access::of(index);
   return within_of_all(ctx, queries.size(), radius, [&](take_answer const& take) {
-    work =
-        run_schedule(ctx, {*all.structure, all.rule, queries, radius, 0}, options, traffic, take);
+    work = run_schedule(ctx, {*all.structure, all.rule, queries, radius, 0}, options, clock, take);
   });
 }
 

@@ -139,14 +139,14 @@ TEST_P(every_schedule, stops_when_it_is_told) {
   ctx.stop = stop.get_token();
   // A query that comes in an hour.
   auto const queries = space->queries({"abc", "cba"});
-  traffic_work work;
+  bench::traffic_work work;
   std::jthread const stopping([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     stop.request_stop();
   });
-  EXPECT_THROW(
-      search_range_in_traffic(ctx, index, *queries, 1, options(), {{0, 3600}, false, 1}, work),
-      interrupted);
+  EXPECT_THROW(bench::search_range_in_traffic(ctx, index, *queries, 1, options(),
+                                              {{0, 3600}, false, 1}, work),
+               interrupted);
   EXPECT_THROW(search_scheduled(ctx, index, *queries, 1, options()), interrupted);
 }
 
@@ -234,18 +234,19 @@ TEST(metric_traffic, is_figure_3_5) {
   exclusion const rule(distance_rounding{});
   equal_parts const structure;
   work_of_queries const queries;
-  query_traffic const traffic{bench::cyclic_arrivals(12, std::vector<std::size_t>{2, 1, 1}), true,
-                              equal_parts::a_unit};
+  bench::query_traffic const traffic{bench::cyclic_arrivals(12, std::vector<std::size_t>{2, 1, 1}),
+                                     true, equal_parts::a_unit};
   auto const run = [&](metric_schedule schedule) {
     std::atomic<int> answers{0};
-    auto work = run_schedule(of_threads(4), {structure, rule, queries, 0, 0}, {schedule, 1, 1},
-                             traffic, [&](std::size_t, auto&) { ++answers; });
+    auto work =
+        bench::run_in_traffic(of_threads(4), {structure, rule, queries, 0, 0}, {schedule, 1, 1},
+                              traffic, [&](std::size_t, auto&) { ++answers; });
     EXPECT_EQ(answers, 12);
     EXPECT_EQ(work.evaluations_of_all(), 30 * equal_parts::a_unit);
     return work;
   };
   for (metric_schedule const schedule : {local, metric_schedule::bulk_local}) {
-    traffic_work const work = run(schedule);
+    bench::traffic_work const work = run(schedule);
     EXPECT_EQ(work.end, 12);
     EXPECT_EQ(bench::throughput(work), 1);
     EXPECT_EQ(work.evaluations, (std::vector<std::uint64_t>{12 * 64, 9 * 64, 6 * 64, 3 * 64}));
@@ -254,14 +255,14 @@ TEST(metric_traffic, is_figure_3_5) {
     // Two, three and four threads work by turns, then one.
     EXPECT_DOUBLE_EQ(bench::unit_efficiency(work), (3 * (2 + 3 + 4) + 3) / 4. / 12);
   }
-  traffic_work const dealt = run(bulk_circular);
+  bench::traffic_work const dealt = run(bulk_circular);
   EXPECT_GE(dealt.end, 8.5);
   EXPECT_LT(dealt.end, 8.7);
   EXPECT_GT(dealt.messages, 0u);
   EXPECT_GT(dealt.efficiency(), .95);
   EXPECT_LT(bench::mean_response(dealt), 2);
   EXPECT_GT(bench::unit_efficiency(dealt), bench::unit_efficiency(run(local)) + .2);
-  traffic_work const both = run(hybrid);
+  bench::traffic_work const both = run(hybrid);
   EXPECT_LT(both.end, 12);
 }
 
@@ -290,7 +291,7 @@ TEST(metric_schedule, efficiency_is_the_mean_over_the_largest) {
   work.evaluations = {4, 1, 3, 0};
   EXPECT_EQ(work.evaluations_of_all(), 8u);
   EXPECT_EQ(work.efficiency(), .5);
-  traffic_work traffic;
+  bench::traffic_work traffic;
   EXPECT_EQ(bench::unit_efficiency(traffic), 1);
   traffic.in_unit = {{4, 0, 0, 6}, {4, 0, 2}};
   EXPECT_NEAR(bench::unit_efficiency(traffic), (1 + .5 + .5) / 3, 1e-15);
@@ -307,9 +308,9 @@ TEST(metric_schedule, wrong_usage_is_told) {
   EXPECT_EQ(metric_schedule_from("auto"), automatic);
   EXPECT_EQ(name_of(hybrid), "hybrid");
   EXPECT_THROW(metric_schedule_from("bulk"), usage_error);
-  traffic_work work;
-  auto const in_traffic = [&](metric_schedule schedule, query_traffic const& traffic) {
-    search_range_in_traffic(of_threads(2), index, *queries, 1, {schedule}, traffic, work);
+  bench::traffic_work work;
+  auto const in_traffic = [&](metric_schedule schedule, bench::query_traffic const& traffic) {
+    bench::search_range_in_traffic(of_threads(2), index, *queries, 1, {schedule}, traffic, work);
   };
   EXPECT_THROW(in_traffic(local, {{0}}), usage_error);
   EXPECT_THROW(in_traffic(local, {{1, 0}}), usage_error);
