@@ -150,7 +150,7 @@ void add_discretize(CLI::App& program, session& owner) {
   path_option(verb, "--out-dir D", a.out_dir,
               "Folder for the files, each under its own name; made where missing")
       ->required();
-  renamed_option(verb, "--model",
+  renamed_option(verb, "--model", "0.1.0",
                  path_option(verb, "--discretizer-out M.json", a.model,
                              "Where the cut points go; without it D/discretizer.json"));
   a.discretizer.add_to(verb);

@@ -116,7 +116,7 @@ void add_sample(CLI::App& program, session& owner) {
                     "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
                     "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)",
                     {1, most_folds});
-  renamed_option(verb, "--folds", a.folds_option);
+  renamed_option(verb, "--folds", "0.1.0", a.folds_option);
   path_option(verb, "--out-dir D", a.out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing");
   verb.add_flag("--list-shapes", a.list_shapes,

@@ -325,7 +325,7 @@ void add_text(CLI::App& search, session& owner) {
       ->capture_default_str();
   engine_option(*verb, "--engine", arguments->engine, knn::sparse_engines());
   arguments->over_ranks.add_to(*verb);
-  renamed_option(*verb, "--group",
+  renamed_option(*verb, "--group", "0.1.0",
                  number_option(*verb, "--launch-queries", arguments->group,
                                "fish: queries of a launch", {1, std::size_t{1} << 31}));
   verb->add_option("--balance", arguments->balance,
@@ -336,7 +336,7 @@ void add_text(CLI::App& search, session& owner) {
   arguments->add_classes_to(*verb);
   arguments->text.vectors = true;
   arguments->text.add_reading_to(*verb);
-  renamed_option(*verb, "--format", verb->get_option("--collection-format"));
+  renamed_option(*verb, "--format", "0.1.0", verb->get_option("--collection-format"));
   arguments->text.add_index_to(*verb);
 }
 

@@ -52,7 +52,7 @@ void add_split(CLI::App& program, session& owner) {
   path_option(verb, "--in", a.in, "Documents with qid (SVMlight, CSV or TSV); - is standard input")
       ->required();
   renamed_option(
-      verb, "--folds",
+      verb, "--folds", "0.1.0",
       number_option(verb, "--fold-count K", a.options.folds, "Folds, at least 3", {1, most_folds}));
   path_option(verb, "--out-dir D", a.out_dir,
               "Folder for Fold1/train.txt vali.txt test.txt, Fold2/...; made where missing")

@@ -284,7 +284,7 @@ void add_tune(CLI::App& program, session& owner) {
   path_option(verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")->required();
   path_option(verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->required();
-  renamed_option(verb, "--metric",
+  renamed_option(verb, "--metric", "0.1.0",
                  measures_option(verb, "--metrics M,...", a.metrics,
                                  "As evaluate's; more of them are shown, "
                                  "the first decides"));

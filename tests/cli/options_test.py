@@ -169,9 +169,8 @@ class Names(harness.CommandLine):
         line = ["search", "text", "--collection", docs, "--queries", docs]
         for group in (["--group", "4"], ["--group=4"]):
             errors = self.rulerank(*line, *group).stderr
-            self.assertIn(b"rulerank: --group is now --launch-queries; the next version does not take "
-                          b"the old name\n", errors)
-            self.assertNotIn(b"is now", self.rulerank(*line, *group, "--quiet").stderr)
+            self.assertIn(b"rulerank: --group is deprecated since version 0.1.0; use --launch-queries\n", errors)
+            self.assertNotIn(b"deprecated", self.rulerank(*line, *group, "--quiet").stderr)
         self.assertNotIn(b"--group", self.expect(0, "search", "text", "--help").stdout)
         train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d\n" % (d % 2, d // 4, d % 5)
                                                 for d in range(24)))
@@ -184,7 +183,7 @@ class Names(harness.CommandLine):
                                (["search", "text", "--collection", docs, "--queries", docs], "--format",
                                 "--collection-format")):
             value = {"--folds": "3", "--format": "tsv"}.get(old, "cuts.json")
-            self.expect(0, *line, old, value, message=f"rulerank: {old} is now {now}; ")
+            self.expect(0, *line, old, value, message=f"rulerank: {old} is deprecated since version 0.1.0; use {now}")
             self.assertNotIn(f"{old} ", self.expect(0, *[w for w in line[:2] if w in (
                 "reduce", "discretize", "split", "sample", "search", "text")], "--help").stdout.decode())
 

@@ -48,7 +48,7 @@ void reduction_arguments::add_sampling_to(CLI::App& verb) {
   path_option(verb, "--ids I.tsv", ids,
               "TSV of every choice: line (0-based), docid, partition, iteration, rules");
   renamed_option(
-      verb, "--model",
+      verb, "--model", "0.1.0",
       path_option(verb, "--discretizer-out M.json", model, "Save the cuts for rank --discretizer"));
   sampler.add_to(verb);
   help_group const group(verb, "Sampling");

@@ -82,8 +82,9 @@ void runs_over_ranks(CLI::App& verb) {
               "\nThe same bytes from several processes: mpirun -n N rulerank VERB ...");
 }
 
-void renamed_option(CLI::App& verb, std::string const& before, CLI::Option const* now) {
-  app_of(verb).renamed[before] = now->get_name();
+void renamed_option(CLI::App& verb, std::string const& before, std::string const& since,
+                    CLI::Option const* now) {
+  app_of(verb).renamed[before] = {now->get_name(), since};
 }
 
 std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
@@ -99,8 +100,8 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
     auto const* const verb = dynamic_cast<verb_app const*>(app);
     std::string const name = word.substr(0, word.find('='));
     if (verb == nullptr || !verb->renamed.contains(name)) continue;
-    std::string const& now = verb->renamed.at(name);
-    note(fmt::format("{} is now {}; the next version does not take the old name", name, now));
+    auto const& [now, since] = verb->renamed.at(name);
+    note(fmt::format("{} is deprecated since version {}; use {}", name, since, now));
     word.replace(0, name.size(), now);
   }
   return line;

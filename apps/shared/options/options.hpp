@@ -37,9 +37,13 @@ class verb_app final : public CLI::App {
   verb_app(std::string const& name, std::string const& description, CLI::App& above)
       : CLI::App(description, name, &above) {}
 
-  std::map<std::string, value_words> values;   ///< by the option's name
-  bool over_ranks = false;                     ///< `runs_over_ranks`
-  std::map<std::string, std::string> renamed;  ///< options of earlier versions: "--old" to "--new"
+  std::map<std::string, value_words> values;  ///< by the option's name
+  bool over_ranks = false;                    ///< `runs_over_ranks`
+  struct current_name {
+    std::string option;  ///< "--new"
+    std::string since;   ///< the version that renamed the option
+  };
+  std::map<std::string, current_name> renamed;  ///< by the old name, "--old"
 };
 
 /// Adds a verb with the common options; `body` runs when the line names it, and what it throws
@@ -85,8 +89,10 @@ class help_group {
 /// Says of a verb that it shares out its work over MPI ranks; others refuse to be one of several.
 void runs_over_ranks(CLI::App& verb);
 
-/// Takes the option's name of the version before, unseen, with a note on standard error.
-void renamed_option(CLI::App& verb, std::string const& before, CLI::Option const* now);
+/// Accepts an option's old name, which version `since` replaced. The help does not show it; its use
+/// prints a note on standard error.
+void renamed_option(CLI::App& verb, std::string const& before, std::string const& since,
+                    CLI::Option const* now);
 
 /// The line with the names of today for options of earlier versions; `note` gets a message for each
 /// of those.
