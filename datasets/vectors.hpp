@@ -86,6 +86,11 @@ constexpr element element_of() {
   }
 }
 
+enum class rounding : std::uint8_t {
+  exact,    ///< a value that the other type has not is an error
+  nearest,  ///< of a floating type: the nearest value, of two equally near ones the even one
+};
+
 /// A dense matrix, a row a vector: rows follow each other without gaps, values are as this machine
 /// has them. What holds the memory (an array, a file's text or mapping) is shared by copies and
 /// parts. The data begins at a multiple of a value's size, where it was copied at a multiple of 64.
@@ -158,6 +163,7 @@ class vectors {
  private:
   friend class vectors_reader;
   friend void expect_finite(context const& ctx, vectors const& values);
+  friend vectors converted(context const& ctx, vectors const& values, element to, rounding how);
   [[noreturn]] void refuse_type(element asked) const;
   static std::size_t whole_rows(std::size_t values, std::size_t dimensions,
                                 std::string const& name);
@@ -178,11 +184,6 @@ class vectors {
 /// column the value's, both from 1. What `read_vectors` read was checked, and is not looked at
 /// again.
 void expect_finite(context const& ctx, vectors const& values);
-
-enum class rounding : std::uint8_t {
-  exact,    ///< a value that the other type has not is an error
-  nearest,  ///< of a floating type: the nearest value, of two equally near ones the even one
-};
 
 /// The same numbers as another type, in memory of their own; the vectors themselves where they have
 /// the type. Throws `error` for the first row with a value that is out of the type's range, or that

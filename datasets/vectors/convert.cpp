@@ -102,7 +102,7 @@ bool convert_value(double from, rounding how, To& to) {
 }
 
 template <class To>
-vectors converted_to(context const& ctx, vectors const& values, rounding how) {
+vectors converted_values(context const& ctx, vectors const& values, rounding how) {
   std::size_t const n = values.size() * values.dimensions();
   auto const kept = aligned_bytes(n * sizeof(To));
   auto* const to = reinterpret_cast<To*>(kept.get());
@@ -151,24 +151,34 @@ void expect_finite(context const& ctx, vectors const& values) {
                                     : "a finite number");
 }
 
-vectors converted(context const& ctx, vectors const& values, element to, rounding how) {
-  if (values.type() == to || values.dimensions() == 0) return values;
+namespace {
+
+vectors converted_to(element to, context const& ctx, vectors const& values, rounding how) {
   switch (to) {
     case element::float16:
-      return converted_to<float16>(ctx, values, how);
+      return converted_values<float16>(ctx, values, how);
     case element::bfloat16:
-      return converted_to<bfloat16>(ctx, values, how);
+      return converted_values<bfloat16>(ctx, values, how);
     case element::int8:
-      return converted_to<std::int8_t>(ctx, values, how);
+      return converted_values<std::int8_t>(ctx, values, how);
     case element::uint8:
-      return converted_to<std::uint8_t>(ctx, values, how);
+      return converted_values<std::uint8_t>(ctx, values, how);
     case element::int32:
-      return converted_to<std::int32_t>(ctx, values, how);
+      return converted_values<std::int32_t>(ctx, values, how);
     case element::float64:
-      return converted_to<double>(ctx, values, how);
+      return converted_values<double>(ctx, values, how);
     default:
-      return converted_to<float>(ctx, values, how);
+      return converted_values<float>(ctx, values, how);
   }
+}
+
+}  // namespace
+
+vectors converted(context const& ctx, vectors const& values, element to, rounding how) {
+  if (values.type() == to || values.dimensions() == 0) return values;
+  vectors made = converted_to(to, ctx, values, how);
+  made.finite_ = values.finite_ || how == rounding::nearest;  // `nearest` refuses infinity
+  return made;
 }
 
 }  // namespace rulerank::datasets

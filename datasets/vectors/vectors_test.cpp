@@ -236,6 +236,19 @@ TEST(finite_values, are_expected_by_row_and_column) {
     expect_finite(context{}, random_vectors(type, 3, 3, 1));
 }
 
+// Converted values are not looked at again, so that conversion must refuse what is not finite.
+TEST(finite_values, are_all_that_conversion_to_the_nearest_makes) {
+  vectors const wide(std::vector<double>{1, -1e300}, 1, "v");
+  for (element const to : {element::float32, element::float16, element::bfloat16})
+    EXPECT_EQ(complaint_of("v", [&] { converted(context{}, wide, to, rounding::nearest); }),
+              fmt::format(":2:1: found -1e+300 in row 2, column 1 (both from 1), expected a value "
+                          "within the range of {}",
+                          name_of(to)));
+  vectors const infinite(std::vector<float>{1, infinity}, 1, "v");
+  EXPECT_EQ(fault_of(converted(context{}, infinite, element::float64)),
+            ":2:1: found inf in row 2, column 1 (both from 1), expected a finite number");
+}
+
 TEST(finite_values, are_missed_first_in_the_first_row_for_any_threads) {
   constexpr std::size_t dimensions = 7;
   std::vector<float> values(dimensions * 60000, 1.0F);
