@@ -1,14 +1,40 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace rulerank::inline v0 {
 
-class process_group;  // core/process_group.hpp
+/// Processes that share out work: each makes the same calls in the same order, and all have the
+/// results. One thread of a process uses its group, the one that made it.
+///
+/// What is thrown in a task, or by one process alone, ends the work of all: whoever implements the
+/// group says how the other processes learn of it.
+class process_group {
+ public:
+  /// Does a task on one process, and returns the task's result.
+  using task_fn = std::function<std::string(std::size_t task)>;
+  /// Called on the first process, from any thread, with one result at a time as they come. Returns
+  /// what a result means for all processes, such as the result itself.
+  using keep_fn = std::function<std::string(std::size_t task, std::string result)>;
+
+  virtual ~process_group() = default;
+  virtual int rank() const noexcept = 0;
+  virtual int size() const noexcept = 0;
+  bool is_first() const noexcept { return rank() == 0; }
+
+  /// Returns the bytes that each process gives, by rank, on every process.
+  virtual std::vector<std::string> gather(std::string_view mine) const = 0;
+  /// Returns what `keep` returned for each of the tasks 0, 1, ..., on every process. A process does
+  /// its tasks in rising order.
+  virtual std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
+                                        keep_fn const& keep) const = 0;
+};
 
 /// Called now and then with how far a stage is (`total` 0: not known); returns false to stop the
 /// work. One computation calls it from one thread at a time.

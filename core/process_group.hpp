@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -14,35 +13,9 @@
 #include <utility>
 #include <vector>
 
-// Threads: one thread of a process uses its group, the one that made it; contexts with a group are
-// for that thread alone.
+// What processes tell each other through a group (core/context.hpp). Threads: one thread of a
+// process uses its group, the one that made it; contexts with a group are for that thread alone.
 namespace rulerank::inline v0 {
-
-/// Processes that share out work (context::processes): each makes the same calls in the same order,
-/// and all have the results. mpi/communicator.hpp has one of MPI ranks.
-///
-/// What is thrown in a task, or by one process alone, ends the work of all: the group's maker says
-/// how they learn of it.
-class process_group {
- public:
-  /// On one process: does a task and returns its result.
-  using task_fn = std::function<std::string(std::size_t task)>;
-  /// On the first process, from any thread, one result at a time as they come: what a result means
-  /// for all processes, such as the result itself.
-  using keep_fn = std::function<std::string(std::size_t task, std::string result)>;
-
-  virtual ~process_group() = default;
-  virtual int rank() const noexcept = 0;
-  virtual int size() const noexcept = 0;
-  bool is_first() const noexcept { return rank() == 0; }
-
-  /// The bytes that each process gives, by rank, on every process.
-  virtual std::vector<std::string> gather(std::string_view mine) const = 0;
-  /// What `keep` returned for each of the tasks 0, 1, ..., on every process. A task goes to the
-  /// next process that is free, in rising order.
-  virtual std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
-                                        keep_fn const& keep) const = 0;
-};
 
 /// Whether there are processes to share work out to.
 inline bool has_processes(context const& ctx) {

@@ -9,10 +9,6 @@
 #include <string>
 #include <vector>
 
-namespace rulerank::inline v0 {
-class process_group;
-}
-
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::datasets {

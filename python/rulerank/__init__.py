@@ -16,6 +16,7 @@ from ._pickling import take_all_protocols as _take_all_protocols
 from ._pool import make_pool
 from ._ranker import RuleRanker
 from ._report import report
+from ._run import over_ranks
 from ._sampler import SelectiveSampler
 from .exceptions import DataError, DeviceError, Interrupted, OutputError, RulerankError, UsageError
 
@@ -27,4 +28,5 @@ __commit__ = _commit()
 __all__ = ["DataError", "DenseNeighbors", "DeviceError", "Discretizer", "Explanation", "Interrupted",
            "LetorData", "MemberExplanation", "MetricNeighbors", "OutputError", "Qrels", "RuleRanker", "RulerankError",
            "SelectiveSampler", "TextNeighbors", "UsageError", "compare", "devices", "draw_letor", "dump_letor", "evaluate",
-           "exceptions", "load_letor", "make_pool", "metric_scorer", "mine_itemsets", "mine_rules", "report"]
+           "exceptions", "load_letor", "make_pool", "metric_scorer", "mine_itemsets", "mine_rules", "over_ranks",
+           "report"]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from ._data import as_array, expect_unicode, of_another_library
 from ._parameters import checked
-from ._run import Running
+from ._run import Running, share_queries
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
@@ -94,8 +94,8 @@ class Neighbours(Running, BaseEstimator):
     def _parameters_of_file(self):
         return self.index_.parameters
 
-    def _found(self, found, return_distance):
-        values, rows = found
+    def _found(self, queries, search, return_distance):
+        values, rows = share_queries(search, queries)
         return (values, rows) if return_distance else rows
 
     def __getstate__(self):
@@ -116,10 +116,15 @@ class Neighbours(Running, BaseEstimator):
                 pathlib.Path(folder, "index").write_bytes(index)
                 self._open(f"{folder}/index")
 
-    def _in_range(self, found, return_distance):
-        begin, values, rows = found
-        rows = np.split(rows, begin[1:-1])
-        return (np.split(values, begin[1:-1]), rows) if return_distance else rows
+    def _in_range(self, queries, search, return_distance):
+        def counted(some):
+            begin, values, rows = search(some)
+            return np.diff(begin), values, rows
+
+        counts, values, rows = share_queries(counted, queries)
+        begins = np.cumsum(counts)[:-1]
+        rows = np.split(rows, begins)
+        return (np.split(values, begins), rows) if return_distance else rows
 
 
 class DenseNeighbors(Neighbours):
@@ -181,9 +186,9 @@ class DenseNeighbors(Neighbours):
         """(values, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
         last neighbour -1 and NaN. `filter` [rows]: a bool, which rows may be found."""
         index = self._index_of()
+        k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
-            return self._found(index.search(run, rows_of(self, X), self._k(n_neighbors), self._filter(filter)),
-                               return_distance)
+            return self._found(rows_of(self, X), lambda some: index.search(run, some, k, allowed), return_distance)
 
     @checked
     def radius_neighbors(self, X: Rows, radius: float, return_distance: bool = True, *,
@@ -191,8 +196,9 @@ class DenseNeighbors(Neighbours):
         """Of each query all rows at most `radius` away, or with ip and cosine at least as similar: lists of
         arrays, values and rows."""
         index = self._index_of()
+        allowed = self._filter(filter)
         with self._running() as run:
-            return self._in_range(index.search_range(run, rows_of(self, X), radius, self._filter(filter)),
+            return self._in_range(rows_of(self, X), lambda some: index.search_range(run, some, radius, allowed),
                                   return_distance)
 
     def _parameters_of_file(self):
@@ -262,8 +268,9 @@ class MetricNeighbors(Neighbours):
                    return_distance: bool = True) -> tuple[Array, Array] | Any:
         """(distances, rows), both [queries x k], nearest first, equally near ones by rising row."""
         index = self._index_of()
+        k = self._k(n_neighbors)
         with self._running() as run:
-            return self._found(index.search(run, self._queries(X), self._k(n_neighbors)), return_distance)
+            return self._found(self._queries(X), lambda some: index.search(run, some, k), return_distance)
 
     @checked
     def radius_neighbors(self, X: Rows | Sequence[Any], radius: float,
@@ -271,7 +278,7 @@ class MetricNeighbors(Neighbours):
         """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
         index = self._index_of()
         with self._running() as run:
-            return self._in_range(index.search_range(run, self._queries(X), radius), return_distance)
+            return self._in_range(self._queries(X), lambda some: index.search_range(run, some, radius), return_distance)
 
     def _open(self, path):
         with self._running() as run:
@@ -357,8 +364,9 @@ class TextNeighbors(Neighbours):
         """(similarities, rows), both [queries x k], nearest first: documents that share a term with the
         query, behind the last one -1 and NaN. `pad`: filled up with others."""
         index = self._index_of()
+        k = self._k(n_neighbors)
         with self._running() as run:
-            return self._found(index.search(run, strings_of(X, "text"), self._k(n_neighbors), pad), return_distance)
+            return self._found(strings_of(X, "text"), lambda some: index.search(run, some, k, pad), return_distance)
 
     def _open(self, path):
         with self._running() as run:

@@ -1,14 +1,69 @@
 """Where work runs: threads, seed, device, progress bars."""
 
+from __future__ import annotations
+
 import contextlib
+import contextvars
 import numbers
 import os
+import typing
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from . import _core
 from ._parameters import check
 from .exceptions import UsageError
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+#: Those of `over_ranks`, of this thread of execution.
+current_ranks = contextvars.ContextVar("current_ranks", default=None)
+
+
+@contextlib.contextmanager
+def over_ranks(ranks: Any) -> Iterator[None]:
+    """Shares the work of the calls inside out over ranks: choosing documents, scores, cuts, mining, pools and searches. Each
+    rank makes the same calls with the same arguments, in the same order, and has the whole result, the same as of one rank.
+
+    Parameters
+    ----------
+    ranks : mpi4py's `MPI.COMM_WORLD`, or any object with `rank`, `size` and `allgather(value)`. Start the script with
+        `mpirun -n 4 python -m mpi4py script.py`, which ends all ranks when one fails.
+
+    Examples
+    --------
+    >>> from rulerank import DenseNeighbors, over_ranks
+    >>> class Alone:
+    ...     rank, size = 0, 1
+    ...     def allgather(self, value):
+    ...         return [value]
+    >>> with over_ranks(Alone()):
+    ...     DenseNeighbors(1).fit([[0.0], [3.0]]).kneighbors([[2.0]], return_distance=False).tolist()
+    [[1]]
+    """
+    size, rank = getattr(ranks, "size", None), getattr(ranks, "rank", None)
+    if not isinstance(size, int) or not isinstance(rank, int) or not callable(getattr(ranks, "allgather", None)):
+        raise UsageError(f"ranks: found {type(ranks).__name__}, expected an object with rank, size and allgather, such as "
+                         "mpi4py's MPI.COMM_WORLD")
+    if not 0 <= rank < size:
+        raise UsageError(f"ranks: found rank {rank} of {size}, expected one from 0 to {size - 1}")
+    token = current_ranks.set(ranks if size > 1 else None)
+    try:
+        yield
+    finally:
+        current_ranks.reset(token)
+
+
+def share_queries(search, queries):
+    """The arrays that `search(queries)` returns, each with an entry for each query; ranks search for a part of them each."""
+    ranks = current_ranks.get()
+    if ranks is None or len(queries) < ranks.size:
+        return search(queries)
+    begin, end = (len(queries) * r // ranks.size for r in (ranks.rank, ranks.rank + 1))
+    return tuple(map(np.concatenate, zip(*ranks.allgather(search(queries[begin:end])))))
 
 
 class ProgressBars:
@@ -58,7 +113,8 @@ def running(n_jobs=None, random_state=1, device="cpu", verbose=False):
     called = verbose if callable(verbose) else None
     bars = ProgressBars() if verbose and called is None else None
     try:
-        yield _core.RunSettings(threads_of(n_jobs), seed_of(random_state), device, bars or called)
+        yield _core.RunSettings(threads_of(n_jobs), seed_of(random_state), device, bars or called,
+                                current_ranks.get())
     finally:
         if bars is not None:
             bars.close()

@@ -1,7 +1,9 @@
 #include "python/src/run.hpp"
 
+#include "core/bytes.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +11,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -110,6 +114,51 @@ class hired_worker {
   worker* hired_;
 };
 
+/// Ranks that Python holds. Its calls take the interpreter's lock, which other threads of Python
+/// may have while this rank waits for the others.
+class python_ranks final : public process_group {
+ public:
+  explicit python_ranks(nb::object const& ranks)
+      : ranks_(ranks),
+        rank_(nb::cast<int>(ranks.attr("rank"))),
+        size_(nb::cast<int>(ranks.attr("size"))) {}
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+  std::vector<std::string> gather(std::string_view mine) const override {
+    nb::gil_scoped_acquire const acquired;
+    nb::object const all = ranks_.attr("allgather")(nb::bytes(mine.data(), mine.size()));
+    std::vector<std::string> gathered;
+    for (nb::handle const one : all) {
+      auto const bytes = nb::cast<nb::bytes>(one);
+      gathered.emplace_back(bytes.c_str(), bytes.size());
+    }
+    return gathered;
+  }
+  /// Gives tasks to ranks in turn.
+  std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
+                                keep_fn const& keep) const override {
+    auto const ranks = static_cast<std::size_t>(size_);
+    std::vector<std::string> mine;
+    for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
+    std::vector<std::vector<std::string>> results(ranks);
+    std::vector<std::string> const told = gather(bytes_of(mine));
+    for (std::size_t r = 0; r < ranks; ++r) {
+      std::string_view bytes = told[r];
+      take(bytes, results[r]);
+    }
+    std::vector<std::string> kept(tasks);
+    if (is_first())
+      for (std::size_t t = 0; t < tasks; ++t)
+        kept[t] = keep(t, std::move(results[t % ranks][t / ranks]));
+    return value_from_first(*this, [&] { return kept; });
+  }
+
+ private:
+  nb::object const& ranks_;
+  int rank_;
+  int size_;
+};
+
 /// What the thread of the work and the one that waits for it share.
 struct shared_state {
   std::mutex lock;
@@ -148,6 +197,8 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
   ctx.seed = how.seed;
   ctx.devices = devices_named(how.device);
   ctx.stop = stop.get_token();
+  std::optional<python_ranks> ranks;
+  if (how.ranks.is_valid() && !how.ranks.is_none()) ctx.processes = &ranks.emplace(how.ranks);
   bool const reports = how.progress.is_valid() && !how.progress.is_none();
   if (reports)
     ctx.progress = [&shared](std::string_view stage, std::uint64_t done, std::uint64_t total) {
@@ -221,11 +272,12 @@ void add_run(nb::module_& to) {
       .def(
           "__init__",
           [](run_settings* self, int threads, std::uint64_t seed, std::string device,
-             nb::object progress) {
-            new (self) run_settings{threads, seed, std::move(device), std::move(progress)};
+             nb::object progress, nb::object ranks) {
+            new (self) run_settings{threads, seed, std::move(device), std::move(progress),
+                                    std::move(ranks)};
           },
           nb::arg("threads") = 0, nb::arg("seed") = 1, nb::arg("device") = "cpu",
-          nb::arg("progress") = nb::none());
+          nb::arg("progress") = nb::none(), nb::arg("ranks") = nb::none());
 }
 
 }  // namespace rulerank::python

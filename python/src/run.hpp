@@ -23,6 +23,7 @@ struct run_settings {
   std::uint64_t seed = 1;
   std::string device = "cpu";  ///< cpu, cuda or cuda:0,1,...
   nb::object progress;         ///< called with stage, done and total; false stops. Or None
+  nb::object ranks;            ///< with rank, size and allgather, as mpi4py's Comm. Or None
 };
 
 /// Gives `work` a context as the settings say, in a thread of its own without the interpreter's
