@@ -41,7 +41,7 @@ using rulerank::testing_tools::says;
 sampler_options options_for(engine which, rules::rule_size rule_size, rules::thresholds t,
                             std::size_t partitions) {
   sampler_options options;
-  options.which = which;
+  options.engine = which;
   options.rule_size = rule_size;
   options.thresholds = t;
   options.partitions = partitions;
@@ -117,7 +117,7 @@ TEST_P(every_engine, selects_as_the_definition_says) {
         for (std::size_t partitions : {1, 2}) {
           context const ctx = context_for(tested(), 1 + static_cast<int>(seed % 3));
           auto const found = reduce(ctx, data, options_for(tested(), rule_size, t, partitions));
-          EXPECT_EQ(found.ran, tested());
+          EXPECT_EQ(found.engine, tested());
           std::vector<std::size_t> order(6);
           std::iota(order.begin(), order.end(), std::size_t{0});
           auto const features = deal_features(order, partitions);
@@ -259,7 +259,7 @@ TEST_P(every_engine, fixed_iterations_go_past_the_stop_rule) {
   EXPECT_EQ(fixed.partitions[0].stopped_after, stopped.documents.size());
   for (std::size_t i = 0; i < stopped.choices.size(); ++i)
     EXPECT_EQ(fixed.choices[i].document, stopped.choices[i].document);
-  options.which = engine::ssarp;
+  options.engine = engine::ssarp;
   expect_same(fixed, reduce_to_iterations(ctx, data, options, 150));
   options.max_documents = 40;
   EXPECT_EQ(reduce_to_iterations(ctx, data, options, 150).documents.size(), 40U);
@@ -340,7 +340,7 @@ TEST_P(every_engine, agrees_with_ssarp_at_every_size) {
         return reduce_to_iterations(ctx, data, options, c.chosen);
       };
       auto const expected = run(context_for(engine::ssarp));
-      options.which = tested();
+      options.engine = tested();
       expect_same(run(context_for(tested(), 1)), expected);
       if (runs_on_gpu(tested())) expect_same(run(context_for(tested())), expected);
     }
@@ -377,7 +377,7 @@ TEST(prss, agrees_with_ssarp_in_each_kernel) {
         random_data(static_cast<std::uint64_t>(++seed), c.documents, c.features, 3, c.max_label);
     auto options = options_for(engine::ssarp, c.rule_size, {1, 0.2}, 1);
     auto const expected = reduce_to_iterations({}, data, options, c.chosen);
-    options.which = engine::prss;
+    options.engine = engine::prss;
     expect_same(reduce_to_iterations(context_for(engine::prss), data, options, c.chosen), expected);
   }
 }
@@ -390,7 +390,7 @@ TEST(prss, has_class_bitmaps_that_shared_memory_does_not_hold) {
   auto options = options_for(engine::delta, 2, {1, 0.0}, 1);  // every rule counts
   constexpr std::size_t chosen = 1330;  // 1,336 classes of 11 words: 229.6 KiB
   auto const expected = reduce_to_iterations({}, data, options, chosen);
-  options.which = engine::prss;
+  options.engine = engine::prss;
   expect_same(reduce_to_iterations(context_for(engine::prss), data, options, chosen), expected);
 }
 
@@ -530,7 +530,7 @@ TEST_P(default_engine, is_the_only_one_and_runs) {
     RULERANK_NEEDS_GPU();
     ctx = testing_tools::on_gpus(1);
   }
-  EXPECT_EQ(reduce(ctx, random_data(1, 20, 4, 3, 1), {}).ran, defaults[0]);
+  EXPECT_EQ(reduce(ctx, random_data(1, 20, 4, 3, 1), {}).engine, defaults[0]);
 }
 
 /// A selection that the published engines give. The file has its set; its order is here.
@@ -673,8 +673,8 @@ TEST_P(real_sets, engines_agree) {
     for (auto const& part : ours.partitions) lost += part.rules_lost;
     std::cout << "support " << t.min_support << ", confidence " << t.min_confidence << ": |U| "
               << ours.documents.size() << ", rules lost " << lost << "\n";
-    options.which = p.published.which;
-    expect_same(ours, reduce(context_for(options.which), binned, options));
+    options.engine = p.published.which;
+    expect_same(ours, reduce(context_for(options.engine), binned, options));
   }
 }
 

@@ -85,7 +85,7 @@ TEST_P(delta_on_gpus, selects_as_on_the_cpu) {
         options.rule_size = rule_size;
         options.thresholds = t;
         options.partitions = c.partitions;
-        options.which = engine::delta;
+        options.engine = engine::delta;
         auto const expected = reduce(cpu, data, options);
         expect_same(reduce(ctx, data, options), expected,
                     "case " + std::to_string(seed) + " size " + std::to_string(rule_size) +
@@ -101,7 +101,7 @@ TEST_P(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
   context const ctx = gpus();
   sampler_options options;
   options.rule_size = 4;
-  options.which = engine::delta;
+  options.engine = engine::delta;
   for (std::size_t budget :
        {std::size_t{1}, std::size_t{7}, std::size_t{50}, std::size_t{100000}}) {
     options.max_documents = budget;
@@ -131,7 +131,7 @@ TEST_P(delta_on_gpus, budgets_fixed_iterations_and_oracles) {
 TEST_P(delta_on_gpus, labels_that_an_oracle_brings_in_late) {
   auto data = drawn(5, 400, 12, 5, {0});
   sampler_options options;
-  options.which = engine::delta;
+  options.engine = engine::delta;
   auto const label_of = [](std::size_t d) { return static_cast<std::int32_t>(d % 29); };
   auto const expected = reduce_to_iterations({}, data, options, 60, label_of);
   expect_same(reduce_to_iterations(gpus(), data, options, 60, label_of), expected, "29 classes");
@@ -144,7 +144,7 @@ TEST_P(delta_on_gpus, stops_when_asked) {
   ctx.stop = stop.get_token();
   stop.request_stop();
   sampler_options options;
-  options.which = engine::delta;
+  options.engine = engine::delta;
   EXPECT_THROW(reduce(ctx, data, options), interrupted);
   context told = gpus();
   told.progress = [](std::string_view, std::uint64_t done, std::uint64_t) { return done < 5; };
@@ -154,7 +154,7 @@ TEST_P(delta_on_gpus, stops_when_asked) {
 TEST_P(delta_on_gpus, refuses_what_it_cannot_hold) {
   context const ctx = gpus();
   sampler_options options;
-  options.which = engine::delta;
+  options.engine = engine::delta;
   options.partitions = 1;
   options.rule_size = 2;
   EXPECT_THROW(reduce(ctx, drawn(1, 50, 65, 2, {0, 1}), options), usage_error);

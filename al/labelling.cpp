@@ -158,7 +158,7 @@ class labelling::state final : public label_source {
 
 labelling::labelling(context const& ctx, datasets::binned_dataset const& data,
                      sampler_options const& options) {
-  engine_info const& which = cpu_engine(options.which);
+  engine_info const& which = cpu_engine(options.engine);
   state_ = std::make_unique<state>(std::make_shared<shared_setup const>(ctx, data, options), which);
 }
 
@@ -419,7 +419,7 @@ outlook labelling::look_ahead(std::size_t next, std::vector<al::answer> answers)
 
 sample labelling::take() const {
   sample result = state_->selection().take();
-  result.ran = state_->ran();
+  result.engine = state_->ran();
   for (partition_report& p : result.partitions) p.seconds = 0;
   return result;
 }

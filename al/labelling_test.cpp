@@ -93,7 +93,7 @@ TEST(labelling, chooses_what_reduce_chooses_whoever_answers_first) {
         options.max_documents = budget;
         auto const expected = reduce(ctx, data, options);
         for (engine const which : {engine::delta, engine::ssarp}) {
-          options.which = which;
+          options.engine = which;
           labelling work(ctx, pool, options);
           random_engine draw(seed);
           std::set<std::size_t> asked;
@@ -199,7 +199,7 @@ TEST(labelling, a_document_left_out_is_as_if_it_were_never_the_smallest) {
     auto const pool = without_labels(data);
     for (engine const which : {engine::delta, engine::ssarp}) {
       auto options = options_of(1);
-      options.which = which;
+      options.engine = which;
       std::set<std::size_t> out;
       labelling work(ctx, pool, options);
       std::size_t questions = 0;
@@ -221,7 +221,7 @@ TEST(labelling, everything_may_be_left_out) {
   auto const pool = without_labels(data);
   for (engine const which : {engine::delta, engine::ssarp}) {
     auto options = options_of(3);
-    options.which = which;
+    options.engine = which;
     labelling work(ctx, pool, options);
     ask_for_labels(work, [](question const&) { return reply{reply::kind::leave_out}; });
     EXPECT_TRUE(work.finished());
@@ -315,7 +315,7 @@ TEST(labelling, an_outlook_with_the_right_guesses_is_what_comes) {
   auto const pool = without_labels(data);
   for (engine const which : {engine::delta, engine::ssarp}) {
     auto options = options_of(2);
-    options.which = which;
+    options.engine = which;
     labelling work(ctx, pool, options);
     outlook const first = work.look_ahead(10);
     EXPECT_EQ(first.rules, 0U);
@@ -477,7 +477,7 @@ TEST(labelling, identity_is_of_all_that_questions_depend_on) {
   std::string const here = labelling(ctx, data, options_of(2)).identity();
   EXPECT_EQ(here.size(), 64U);
   auto same = options_of(2);
-  same.which = engine::ssarp;
+  same.engine = engine::ssarp;
   same.max_documents = 5;
   EXPECT_EQ(labelling(ctx, data, same).identity(), here);
   std::set<std::string> all{here};
@@ -506,7 +506,7 @@ TEST(labelling, refuses_what_makes_no_sense) {
   auto const data = drawn_pool(35, 50, 6);
   auto const pool = without_labels(data);
   auto options = options_of(2);
-  options.which = engine::prss;
+  options.engine = engine::prss;
   EXPECT_THROW(labelling(ctx, pool, options), usage_error);
   EXPECT_THROW(labelling(ctx, pool, options_of(7)), usage_error);
   labelling work(ctx, pool, options_of(2));

@@ -131,10 +131,10 @@ TEST(whole_queries, are_those_of_the_definition_for_any_engine_and_threads) {
             context ctx;
             ctx.threads = threads;
             auto options = options_of(begin, partitions, t, size);
-            options.which = which;
+            options.engine = which;
             auto const found = reduce(ctx, data, options);
             expect_choices(found.choices, expected);
-            EXPECT_EQ(found.ran, which == engine::automatic ? engine::delta : which);
+            EXPECT_EQ(found.engine, which == engine::automatic ? engine::delta : which);
           }
       }
   }
@@ -286,7 +286,7 @@ TEST(whole_queries, refuse_what_is_no_list_of_queries) {
     EXPECT_THROW(reduce(ctx, data, options_of(begin, 2)), usage_error);
   auto options = options_of({0, 30}, 2);
   EXPECT_EQ(reduce(ctx, data, options).choices.size(), 30U);
-  options.which = engine::prss;
+  options.engine = engine::prss;
   EXPECT_ANY_THROW(reduce(ctx, data, options));
   options = options_of({0, 30}, 2);
   EXPECT_THROW(reduce_to_iterations(ctx, data, options, 2), usage_error);

@@ -50,7 +50,7 @@ sample reduce(context const& ctx, datasets::binned_dataset const& data,
 sample reduce_to_iterations(context const& ctx, datasets::binned_dataset const& data,
                             sampler_options const& options, std::size_t iterations,
                             oracle const& label_of) {
-  engine_info const& which = choose_engine(engines(), options.which, ctx);
+  engine_info const& which = choose_engine(engines(), options.engine, ctx);
   bool const whole_queries = !options.query_begin.empty();
   if (whole_queries && iterations != 0)
     throw usage_error("a fixed number of iterations, and whole queries are chosen");
@@ -70,7 +70,7 @@ sample reduce_to_iterations(context const& ctx, datasets::binned_dataset const& 
   labels_at_once labels(setup, label_of);
   chosen->advance(labels);
   sample result = chosen->take();
-  result.ran = which.which;
+  result.engine = which.which;
   return result;
 }
 

@@ -51,7 +51,7 @@ struct sampler_options {
   std::vector<std::size_t> query_begin;
   std::vector<std::size_t> feature_order;  ///< a permutation of the columns; empty: as they are
   std::size_t max_documents = 0;           ///< budget; 0: none; of whole queries as many as fit
-  engine which = engine::automatic;
+  al::engine engine = al::engine::automatic;
 };
 
 /// One document chosen in one partition. Of whole queries: partition 0 stands for all, and
@@ -78,7 +78,7 @@ struct sample {
   std::vector<std::size_t> documents;        ///< U: chosen documents, ascending, each once
   std::vector<choice> choices;               ///< in (iteration, partition) order
   std::vector<partition_report> partitions;  ///< of whole queries: one, for all
-  engine ran = engine::automatic;
+  al::engine engine = al::engine::automatic;  ///< that ran
 };
 
 /// Reduces a training set to the documents that bring new rules (docs/definitions.md, Sampling;

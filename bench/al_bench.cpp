@@ -123,7 +123,7 @@ struct contender {
   /// The documents chosen, in their order.
   std::vector<std::size_t> run(workload const& all) {
     al::sampler_options options = all.options;
-    options.which = which;
+    options.engine = which;
     if (!ctx.devices.empty() && seconds.empty())  // the devices' own start is not the engine's
       al::reduce_to_iterations(ctx, all.data, options, 1);
     auto const begin = std::chrono::steady_clock::now();

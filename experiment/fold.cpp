@@ -153,7 +153,7 @@ class fold_runner {
       stage_timer const timer(work_.out, "reduce");
       sample = al::reduce(ctx_, items, options);
     }
-    engines_["reduce"].insert(std::string(al::name_of(sample.ran)));
+    engines_["reduce"].insert(std::string(al::name_of(sample.engine)));
     std::string const stem = fmt::format("reduced/{}-size{}", result_.name, size);
     write(stem + ".txt", [&](output_file& out) {
       if (train_.lines.empty())

@@ -82,7 +82,7 @@ void label(session& owner, label_verb_arguments& arguments) {
         fmt::format("all documents of {} have labels, expected some with that of --unlabelled",
                     pool.train.name));
   al::sampler_options const options = arguments.options(owner, pool.train, pool.binned);
-  expect_cpu(owner, options.which, "where labels are asked for");
+  expect_cpu(owner, options.engine, "where labels are asked for");
   pool_views const shown = make_views(owner, arguments.view, pool.view());
   al::labelling work(owner.ctx(), pool.binned, options);
   al::answer_journal journal(arguments.resume, work.identity(), pool.train, al::labellers::several);

@@ -143,7 +143,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   if (!chosen.ready()) return;
   al::sample const& sample = chosen.sampled.sample;
   auto const result = summary_of(pool, chosen, arguments.whole_queries);
-  owner.note("engine", al::name_of(sample.ran));
+  owner.note("engine", al::name_of(sample.engine));
   owner.note("sample", result);
 
   owner.meet();

@@ -125,7 +125,7 @@ void add_sampler(nb::module_& to) {
             made.options.partitions = partitions;
             made.options.max_documents = max_documents;
             made.options.query_begin = std::move(query_begin);
-            made.options.which = al::engine_from(engine);
+            made.options.engine = al::engine_from(engine);
             new (self) sampling(std::move(made));
           },
           "rule_size"_a, "min_support"_a, "min_confidence"_a, "partitions"_a, "feature_order"_a,

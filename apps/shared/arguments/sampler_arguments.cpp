@@ -74,10 +74,10 @@ al::sampler_options sampler_arguments::options(session& owner,
   options.thresholds = {min_support, min_confidence};
   options.partitions = partition_count();
   options.max_documents = max_documents;
-  options.which = al::engine_from(engine);
+  options.engine = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
-    if (e.which == options.which) owner.expect_device_for(e.name, e.where);
-  owner.choose_device(places_of(al::engines(), options.which),
+    if (e.which == options.engine) owner.expect_device_for(e.name, e.where);
+  owner.choose_device(places_of(al::engines(), options.engine),
                       al::sampling_seconds(static_cast<double>(binned.documents),
                                            static_cast<double>(binned.feature_count())));
   auto const timer = owner.stage("order features");

@@ -104,7 +104,7 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
                                    label_pool const& pool, al::sampler_options const& options,
                                    bool goes_on) {
   datasets::dataset const& train = pool.train;
-  expect_cpu(owner, options.which,
+  expect_cpu(owner, options.engine,
              asking.asks() ? "where labels are asked for" : "where whole queries are chosen");
   bool const by_person = asking.oracle == "ask";
   if (by_person && std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())

@@ -140,7 +140,7 @@ std::string choices_table(session& owner, reduction_pool const& pool, al::sample
 nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& sample,
                                   bool whole_queries) {
   nlohmann::ordered_json json;
-  json["engine"] = al::name_of(sample.ran);
+  json["engine"] = al::name_of(sample.engine);
   json["documents"] = pool.binned.documents;
   json["features_with_items"] = pool.binned.feature_count();
   json["items"] = pool.binned.items();
@@ -169,7 +169,7 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
       arguments.whole_queries
           ? counted(sample.partitions.front().iterations, "whole query", "whole queries")
           : counted(sample.partitions.size(), "partition"),
-      al::name_of(sample.ran)));
+      al::name_of(sample.engine)));
 }
 
 void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped) {
