@@ -75,9 +75,9 @@ struct partition_report {
 };
 
 struct sample {
-  std::vector<std::size_t> documents;        ///< U: chosen documents, ascending, each once
-  std::vector<choice> choices;               ///< in (iteration, partition) order
-  std::vector<partition_report> partitions;  ///< of whole queries: one, for all
+  std::vector<std::size_t> documents;         ///< U: chosen documents, ascending, each once
+  std::vector<choice> choices;                ///< in (iteration, partition) order
+  std::vector<partition_report> partitions;   ///< of whole queries: one, for all
   al::engine engine = al::engine::automatic;  ///< that ran
 };
 

@@ -123,8 +123,8 @@ void sampling_rows(cell const& c, datasets::binned_dataset const& train,
     al::sample const ours = run(al::engine::delta, 1);
     std::string told;
     auto hold = [&](std::string_view name, al::sample const& other) {
-      bool const equal = same(ours, other) &&
-                         (other.engine != al::engine::delta || rules_lost(ours) == rules_lost(other));
+      bool const equal = same(ours, other) && (other.engine != al::engine::delta ||
+                                               rules_lost(ours) == rules_lost(other));
       out.differences += !equal;
       told += fmt::format("{}{} {}", told.empty() ? "" : ", ", name, equal ? "same" : "DIFFERS");
     };

@@ -1,9 +1,7 @@
 #include "python/src/run.hpp"
 
-#include "core/bytes.hpp"
 #include "core/devices.hpp"
 #include "core/error.hpp"
-#include "core/process_group.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -114,8 +112,16 @@ class hired_worker {
   worker* hired_;
 };
 
-/// Ranks that Python holds. Its calls take the interpreter's lock, which other threads of Python
-/// may have while this rank waits for the others.
+std::vector<std::string> strings_of(nb::handle list) {
+  std::vector<std::string> strings;
+  for (nb::handle const one : list) {
+    auto const bytes = nb::cast<nb::bytes>(one);
+    strings.emplace_back(bytes.c_str(), bytes.size());
+  }
+  return strings;
+}
+
+/// Ranks that Python holds. Every call acquires the interpreter's lock.
 class python_ranks final : public process_group {
  public:
   explicit python_ranks(nb::object const& ranks)
@@ -126,13 +132,7 @@ class python_ranks final : public process_group {
   int size() const noexcept override { return size_; }
   std::vector<std::string> gather(std::string_view mine) const override {
     nb::gil_scoped_acquire const acquired;
-    nb::object const all = ranks_.attr("allgather")(nb::bytes(mine.data(), mine.size()));
-    std::vector<std::string> gathered;
-    for (nb::handle const one : all) {
-      auto const bytes = nb::cast<nb::bytes>(one);
-      gathered.emplace_back(bytes.c_str(), bytes.size());
-    }
-    return gathered;
+    return strings_of(ranks_.attr("allgather")(nb::bytes(mine.data(), mine.size())));
   }
   /// Gives tasks to ranks in turn.
   std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
@@ -140,20 +140,25 @@ class python_ranks final : public process_group {
     auto const ranks = static_cast<std::size_t>(size_);
     std::vector<std::string> mine;
     for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
-    std::vector<std::vector<std::string>> results(ranks);
-    std::vector<std::string> const told = gather(bytes_of(mine));
-    for (std::size_t r = 0; r < ranks; ++r) {
-      std::string_view bytes = told[r];
-      take(bytes, results[r]);
-    }
-    std::vector<std::string> kept(tasks);
+    std::vector<std::vector<std::string>> results = gather_lists(mine);
+    std::vector<std::string> kept;
     if (is_first())
       for (std::size_t t = 0; t < tasks; ++t)
-        kept[t] = keep(t, std::move(results[t % ranks][t / ranks]));
-    return value_from_first(*this, [&] { return kept; });
+        kept.push_back(keep(t, std::move(results[t % ranks][t / ranks])));
+    return gather_lists(kept).front();
   }
 
  private:
+  std::vector<std::vector<std::string>> gather_lists(std::vector<std::string> const& mine) const {
+    nb::gil_scoped_acquire const acquired;
+    nb::list list;
+    for (std::string const& one : mine) list.append(nb::bytes(one.data(), one.size()));
+    std::vector<std::vector<std::string>> all;
+    for (nb::handle const one : nb::object(ranks_.attr("allgather")(list)))
+      all.push_back(strings_of(one));
+    return all;
+  }
+
   nb::object const& ranks_;
   int rank_;
   int size_;
