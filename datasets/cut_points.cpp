@@ -36,6 +36,34 @@ std::vector<double> frequency_cuts(int bins, value_counts const& counts) {
   return cuts;
 }
 
+/// Many features are mostly one value, for which `frequency` has most of the bins. A cut is the
+/// roundest number that divides two values.
+std::vector<double> capped_cuts(int bins, value_counts const& counts) {
+  std::vector<double> cuts;
+  auto const cut_before = [&](std::size_t v) {
+    cuts.push_back(roundest_between(counts.values[v - 1], counts.values[v]));
+  };
+  if (counts.distinct() <= static_cast<std::size_t>(bins)) {
+    for (std::size_t v = 1; v < counts.distinct(); ++v) cut_before(v);
+    return cuts;
+  }
+  auto const parts = static_cast<std::uint64_t>(bins);
+  // In units of 1 / bins of a document; a bin holds total() of them.
+  std::vector<std::uint64_t> up_to;
+  std::uint64_t sum = 0;
+  for (std::size_t v = 0; v < counts.distinct(); ++v)
+    up_to.push_back(sum +=
+                    std::min((counts.before[v + 1] - counts.before[v]) * parts, counts.total()));
+  std::size_t last = 0;
+  for (std::uint64_t i = 1; i < parts; ++i) {
+    auto const at =
+        std::ranges::lower_bound(up_to, i * sum, {}, [&](std::uint64_t n) { return n * parts; });
+    auto const v = static_cast<std::size_t>(at - up_to.begin());
+    if (v > last) cut_before(last = v);
+  }
+  return cuts;
+}
+
 std::vector<double> unscaled_cut_points(binning method, int bins, value_counts const& counts) {
   if (method == binning::width) return width_cuts(bins, counts);
   std::vector<double> cuts = grow_tube(counts, static_cast<std::size_t>(bins) - 1).cuts;
@@ -44,6 +72,19 @@ std::vector<double> unscaled_cut_points(binning method, int bins, value_counts c
 }
 
 }  // namespace
+
+double roundest_between(double low, double high) {
+  if (low < 0 && high >= 0) return 0;
+  auto const divides = [&](double x) { return x > low && x <= high; };
+  constexpr double largest_power = 1e22;  // of 10 that is a double
+  double power = 1;
+  while (power < largest_power && power <= std::max(std::abs(low), std::abs(high))) power *= 10;
+  for (; power > 1; power /= 10)
+    if (double const x = std::floor(high / power) * power; divides(x)) return x;
+  for (; power <= largest_power; power *= 10)
+    if (double const x = std::floor(high * power) / power; divides(x)) return x;
+  return high;
+}
 
 value_counts count_values(std::vector<double> values, std::uint64_t zeros) {
   std::sort(values.begin(), values.end());
@@ -104,6 +145,7 @@ std::vector<double> cut_points(binning method, int bins, value_counts const& cou
     throw usage_error(fmt::format("found {} as the number of bins, expected at least 2", bins));
   if (counts.distinct() < 2) return {};
   if (method == binning::frequency) return frequency_cuts(bins, counts);
+  if (method == binning::capped) return capped_cuts(bins, counts);
   scaled_counts const other = rescale(counts);
   if (other.exponent == 0) return unscaled_cut_points(method, bins, counts);
   std::vector<double> cuts = unscaled_cut_points(method, bins, other.counts);

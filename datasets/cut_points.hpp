@@ -36,6 +36,10 @@ scaled_counts rescale(value_counts const& counts);
 /// At most `bins` - 1 cuts, ascending; none for fewer than two distinct values. `bins` >= 2.
 std::vector<double> cut_points(binning method, int bins, value_counts const& counts);
 
+/// Of the numbers above `low`, up to `high`, the one whose last decimal digit has the largest
+/// place: 0.3 for 0.2914 and 0.3177. `low` < `high`.
+double roundest_between(double low, double high);
+
 /// The cuts of `tube` (tree-based unsupervised bins, Schmidberger & Frank 2005) in the order in
 /// which they are made, at most `most`: the cuts for B bins are the first B - 1. [from, to] is the
 /// root bin. `counts` has at least two values.

@@ -15,7 +15,8 @@
 namespace rulerank::inline v0::datasets::cut_points_test {
 namespace {
 
-constexpr binning all_methods[] = {binning::tube, binning::width, binning::frequency};
+constexpr binning all_methods[] = {binning::tube, binning::width, binning::frequency,
+                                   binning::capped};
 
 /// Features as data sets have them: smooth, rounded, few values, mass on one value, powers.
 std::vector<double> drawn_feature(random_engine& engine, std::size_t n) {
@@ -62,6 +63,68 @@ TEST(cut_points, check_vector) {
   near(cut_points(binning::tube, 4, data), {.0001, .5001, .9999});
   EXPECT_EQ(cut_points(binning::width, 4, data), (std::vector<double>{.25, .5, .75}));
   EXPECT_EQ(cut_points(binning::frequency, 4, data), (std::vector<double>{.2, .3}));
+  EXPECT_EQ(cut_points(binning::capped, 4, data), (std::vector<double>{.2, .3}));
+  EXPECT_EQ(cut_points(binning::capped, 6, data), (std::vector<double>{.1, .2, .3, .5, 1}));
+}
+
+TEST(cut_points, are_round_numbers) {
+  EXPECT_EQ(roundest_between(.2914, .3177), .3);
+  EXPECT_EQ(roundest_between(.3, .3177), .31);
+  EXPECT_EQ(roundest_between(.2914, .3), .3);
+  EXPECT_EQ(roundest_between(1234, 5678), 5000);
+  EXPECT_EQ(roundest_between(1234, 1240), 1240);
+  EXPECT_EQ(roundest_between(999, 1000), 1000);
+  EXPECT_EQ(roundest_between(-.5, .5), 0);
+  EXPECT_EQ(roundest_between(-3, 0), 0);
+  EXPECT_EQ(roundest_between(-.3177, -.2914), -.3);
+  EXPECT_EQ(roundest_between(0, 3e-30), 3e-30);
+  EXPECT_EQ(roundest_between(1e300, 2e300), 2e300);
+  random_engine engine(9);
+  for (int round = 0; round < 2000; ++round) {
+    double const scale = std::pow(10.0, static_cast<double>(uniform_below(engine, 40)) - 20);
+    double low = (uniform_unit(engine) - .5) * scale, high = (uniform_unit(engine) - .5) * scale;
+    if (round % 4 == 0) high = std::nextafter(low, 1e30);
+    if (low > high) std::swap(low, high);
+    double const found = roundest_between(low, high);
+    ASSERT_GT(found, low);
+    ASSERT_LE(found, high);
+  }
+}
+
+TEST(cut_points, capped_ones_divide_where_no_value_weighs_more_than_a_bin) {
+  random_engine engine(10);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<double> values = drawn_feature(engine, 1 + uniform_below(engine, 60));
+    std::size_t const bins = 2 + uniform_below(engine, 14);
+    std::ranges::sort(values);
+    std::vector<double> distinct, weights;
+    for (double const x : values) {
+      if (distinct.empty() || x != distinct.back()) {
+        distinct.push_back(x);
+        weights.push_back(0);
+      }
+      weights.back() += static_cast<double>(bins);
+    }
+    std::vector<double> expected;  // the smallest value of each bin but the first
+    if (distinct.size() <= bins) {
+      expected.assign(distinct.begin() + 1, distinct.end());
+    } else {
+      double all = 0, sum = 0;
+      for (double& w : weights) all += w = std::min(w, static_cast<double>(values.size()));
+      std::size_t i = 1;
+      for (std::size_t v = 0; v < distinct.size(); ++v) {
+        sum += weights[v];
+        bool begins = false;
+        for (; i < bins && static_cast<double>(bins) * sum >= static_cast<double>(i) * all; ++i)
+          begins = v > 0;
+        if (begins) expected.push_back(distinct[v]);
+      }
+    }
+    auto const found = cut_points(binning::capped, static_cast<int>(bins), values);
+    std::vector<double> smallest;
+    for (double const cut : found) smallest.push_back(*std::ranges::lower_bound(distinct, cut));
+    ASSERT_EQ(smallest, expected) << "round " << round;
+  }
 }
 
 TEST(cut_points, drawn_features_against_the_definition) {

@@ -15,7 +15,10 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::datasets {
 
-enum class binning { tube, width, frequency };
+/// How the values of a feature are cut (docs/definitions.md, Items): recursively where the density
+/// changes, into equal widths, into bins of equally many documents; or, `capped`, a bin a value
+/// where these suffice, else equally many documents where no value counts for more than a bin.
+enum class binning { tube, width, frequency, capped };
 enum class missing_values { item, none, zero };  ///< what a listed NULL/nan becomes
 enum class unlisted_values { zero, missing };    ///< what a feature without an entry is
 enum class normalization { none, query_minmax, query_zscore };

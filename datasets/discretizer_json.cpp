@@ -28,8 +28,10 @@ constexpr std::size_t most_cuts = 249;  // 250 bins and "missing" stay below `no
 template <class Enum, std::size_t N>
 using words = std::array<std::pair<std::string_view, Enum>, N>;
 
-constexpr words<binning, 3> binning_words{
-    {{"tube", binning::tube}, {"width", binning::width}, {"frequency", binning::frequency}}};
+constexpr words<binning, 4> binning_words{{{"tube", binning::tube},
+                                           {"width", binning::width},
+                                           {"frequency", binning::frequency},
+                                           {"capped", binning::capped}}};
 constexpr words<missing_values, 3> missing_words{{{"item", missing_values::item},
                                                   {"none", missing_values::none},
                                                   {"zero", missing_values::zero}}};

@@ -204,12 +204,19 @@ void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& 
   add_norm(words, to);
 }
 
+/// Digits after the decimal point: none where all parts are whole, as on a card.
+int digits_of(l2r::sum_explanation const& why) {
+  bool const whole = std::ranges::all_of(
+      why.terms, [](l2r::score_term const& term) { return term.adds == std::floor(term.adds); });
+  return whole ? 0 : 6;
+}
+
 /// What the features of a document add: points or weights.
 void add_why(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
              blocks& to) {
   add_sum(why, words, to);
   if (top == 0) return;
-  eval::table t{"Those that add most, up or down:", {{"adds", fixed, 6}}};
+  eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits_of(why)}}};
   if (has_items(words))
     t.columns.push_back({"item"});
   else
@@ -232,8 +239,10 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
              blocks& to) {
   add_sum(why.first, words, to);
   if (top == 0) return;
-  eval::table t{"Where the two differ most:",
-                {{"difference", fixed, 6}, {"the first", fixed, 6}, {"the second", fixed, 6}}};
+  int const digits = std::max(digits_of(why.first), digits_of(why.second));
+  eval::table t{
+      "Where the two differ most:",
+      {{"difference", fixed, digits}, {"the first", fixed, digits}, {"the second", fixed, digits}}};
   if (has_items(words))
     t.columns.insert(t.columns.end(), {{"item of the first"}, {"item of the second"}});
   else

@@ -155,7 +155,7 @@ eval::table points_table(std::string title, scorecard_member const& member,
                          std::function<std::string(double)> const& bar_of = {}) {
   l2r::scorecard const& card = member.card;
   bool const counted_items = !of.card.features.empty();
-  eval::table t{std::move(title), {{"points", fixed, 6}}};
+  eval::table t{std::move(title), {{"points", fixed, member.options.page ? 0 : 6}}};
   if (counted_items) t.columns.push_back({"documents", fixed});
   if (bar_of) t.columns.push_back({"bar"});
   t.columns.push_back({"item"});
@@ -193,10 +193,11 @@ void add_member(scorecard_member const& member, inspected_member const& of, std:
     least = std::min(least, l2r::value_of_points(points));
     most = std::max(most, l2r::value_of_points(points));
   }
+  int const digits = member.options.page ? 0 : 4;
   eval::table t = points_table(
       fmt::format("The points of items; a document's score is the sum of its items' points (bars "
-                  "from {:.4f} to {:.4f}):",
-                  least, most),
+                  "from {:.{}f} to {:.{}f}):",
+                  least, digits, most, digits),
       member, of, top, [&](double points) { return bar_text(points, least, most); });
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }

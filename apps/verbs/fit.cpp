@@ -49,6 +49,24 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
                       counted(items.items(), "item"))};
 }
 
+/// What size costs, of a card whose size was chosen.
+void say_frontier(session& owner, l2r::model const& model) {
+  for (l2r::model_member const& member : model.members) {
+    auto const* const card = std::get_if<l2r::scorecard_member>(&member);
+    if (card == nullptr || card->frontier.empty()) continue;
+    bool const squares = card->options.loss == l2r::card_loss::point;
+    for (l2r::card_trial const& one : card->frontier) {
+      bool const chosen = one.features == card->options.page->max_features;
+      std::string const place =
+          one.behind == 0 ? "the best"
+                          : fmt::format("{:.4f} ± {:.4f} behind the best", one.behind, one.error);
+      owner.say(fmt::format("at most {}: {} {:.4f}, {}{}", counted(one.features, "feature"),
+                            squares ? "squared error of a query" : "NDCG",
+                            squares ? -one.quality : one.quality, place, chosen ? "; chosen" : ""));
+    }
+  }
+}
+
 /// A member that gives all documents the same score is worth a warning.
 void warn_of_constants(session& owner, l2r::model const& model) {
   auto const is_zero = [](std::int64_t points) { return points == 0; };
@@ -104,6 +122,7 @@ void fit(session& owner, fit_arguments const& arguments) {
     l2r::write_model(model, arguments.model);
   }
   warn_of_constants(owner, model);
+  say_frontier(owner, model);
   fitted_sizes const first = sizes_of(model.members.front());
   owner.note("training_documents", labelled);
   if (labelled < train.size()) owner.note("pool_documents", train.size());

@@ -39,6 +39,9 @@ struct scorecard_member {
   /// model file does not say.
   std::uint32_t training_documents = 0;
   std::vector<std::uint32_t> item_documents;
+  /// Of a card on one page: the best card of each size that was tried, smallest first; empty where
+  /// none was.
+  std::vector<card_trial> frontier{};
 };
 
 /// Ranks by a weighted sum of the raw features, each within its query: documents that are items

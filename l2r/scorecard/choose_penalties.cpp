@@ -1,6 +1,7 @@
 #include "core/parallel.hpp"
 #include "l2r/model/query_folds.hpp"
 #include "l2r/scorecard/points_objective.hpp"
+#include "l2r/scorecard/query_parts.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <algorithm>
@@ -18,34 +19,6 @@ constexpr std::array<double, 4> penalties{1e-4, 1e-3, 1e-2, 1e-1};
 constexpr std::array<double, 4> smoothnesses{0.01, 0.1, 1, 10};
 constexpr double gradient_to_judge_by = 1e-6;  // what it leaves of the loss is far below its noise
 constexpr std::size_t documents_a_fold_piece = 4096;
-
-/// Some whole queries of a set.
-struct part {
-  std::vector<datasets::query_group> queries;
-  datasets::binned_dataset items;
-};
-
-part part_of(std::span<datasets::query_group const> queries, datasets::binned_dataset const& all,
-             std::vector<std::size_t> const& folds, std::size_t fold, bool inside) {
-  part result;
-  std::vector<std::size_t> documents;
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    if ((folds[q] == fold) != inside) continue;
-    datasets::query_group group = queries[q];
-    group.begin = documents.size();
-    for (std::size_t d = queries[q].begin; d < queries[q].end; ++d) documents.push_back(d);
-    group.end = documents.size();
-    result.queries.push_back(std::move(group));
-  }
-  result.items = datasets::subset(all, documents);
-  return result;
-}
-
-double mean_label(datasets::binned_dataset const& of) {
-  double sum = 0;
-  for (std::int32_t const y : of.labels) sum += y;
-  return sum / static_cast<double>(of.labels.size());
-}
 
 /// The sum of (y - mean - s)^2, s the sum of the points of a document's items.
 double squared_error(context const& ctx, datasets::binned_dataset const& of,
@@ -76,8 +49,8 @@ using grid_values = std::array<std::array<double, smoothnesses.size()>, penaltie
 
 /// Adds what each pair of penalties loses on the documents left out. The largest come first, and
 /// each begins where a larger one ended.
-void judge_fold(context const& ctx, part const& others, part const& left_out, card_loss loss,
-                grid_values& lost, std::function<void()> const& judged) {
+void judge_fold(context const& ctx, query_part const& others, query_part const& left_out,
+                card_loss loss, grid_values& lost, std::function<void()> const& judged) {
   scorecard_options const options{loss, penalties.back(), smoothnesses.back()};
   points_objective to_fit(others.queries, others.items, options);
   points_objective to_judge(left_out.queries, left_out.items, options);
@@ -125,8 +98,8 @@ scorecard_options choose_penalties(context const& ctx,
   one.progress = {};  // progress counts fits, not their steps
   grid_values lost{};
   for (std::size_t k = 0; k < folds; ++k)
-    judge_fold(one, part_of(queries, training, dealt, k, false),
-               part_of(queries, training, dealt, k, true), options.loss, lost,
+    judge_fold(one, part_of_fold(queries, training, dealt, k, false),
+               part_of_fold(queries, training, dealt, k, true), options.loss, lost,
                [&] { ctx.report("penalties", ++done, all); });
   double least = lost[0][0];
   std::pair<std::size_t, std::size_t> best;

@@ -74,16 +74,30 @@ void check(scorecard_options const& options) {
     throw usage_error(fmt::format("smoothness {}, expected 0 to 1e4", options.smoothness));
   if (options.folds < 2 || options.folds > 1000)
     throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+  if (!options.page) return;
+  if (options.page->max_features < 1 || options.page->max_features > 1000)
+    throw usage_error(
+        fmt::format("{} features at most, expected 1 to 1000", options.page->max_features));
+  if (options.page->points < 1 || options.page->points > 10000)
+    throw usage_error(fmt::format("{} points at most, expected 1 to 10000", options.page->points));
+  if (options.page->max_features * static_cast<std::size_t>(options.page->points) >= std::size_t{1}
+                                                                                         << 24)
+    throw usage_error(fmt::format("{} features of {} points, expected sums below 16777216",
+                                  options.page->max_features, options.page->points));
 }
 
 nlohmann::ordered_json to_json(scorecard_options const& options) {
-  if (options.cross_fit)
-    return {{"loss", name_of(options.loss)},
-            {"points_penalty", cross_fitted_points},
-            {"folds", options.folds}};
-  return {{"loss", name_of(options.loss)},
-          {"points_penalty", options.points_penalty},
-          {"smoothness", options.smoothness}};
+  nlohmann::ordered_json json{{"loss", name_of(options.loss)}};
+  if (options.cross_fit) {
+    json["points_penalty"] = cross_fitted_points;
+    json["folds"] = options.folds;
+  } else {
+    json["points_penalty"] = options.points_penalty;
+    json["smoothness"] = options.smoothness;
+  }
+  if (options.page)
+    json["page"] = {{"max_features", options.page->max_features}, {"points", options.page->points}};
+  return json;
 }
 
 scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
@@ -91,6 +105,11 @@ scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
   json_fields const fields(json, name, prefix);
   scorecard_options options;
   options.loss = fields.known("loss", card_loss_from);
+  if (fields.has("page")) {
+    json_fields const page(fields.member("page"), name, prefix + "page.");
+    options.page = {page.integer("max_features", 1, 1000),
+                    static_cast<int>(page.integer("points", 1, 10000))};
+  }
   if (fields.member("points_penalty").is_string()) {
     if (fields.word("points_penalty") != cross_fitted_points)
       fields.fail("points_penalty", "found a word, expected a number or cross-fit");

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,27 @@ enum class card_loss { pair, list, point };
 std::string_view name_of(card_loss);
 card_loss card_loss_from(std::string_view);
 
+/// A card on one page: at most so many features, chosen one by one by what they gain; the points of
+/// each rise or fall over its bins, which its documents decide (the bin of missing values is free);
+/// points are whole numbers. Bins with the same points are one.
+struct card_page {
+  std::size_t max_features = 10;  ///< 1 to 1000
+  int points = 100;               ///< the largest of an item, 1 to 10000; sums stay below 2^24
+  /// Beside `scorecard_options::cross_fit`: the labels choose `pair` or `point`, too.
+  bool choose_loss = false;
+};
+
+/// How good the best card of a size is on queries that it was not fitted to (cross-fitting). The
+/// quality of a query is its NDCG where the loss is `pair` or `list`, with the expectation over the
+/// orders of equal scores, and minus the sum of squared errors where it is `point`.
+struct card_trial {
+  std::size_t features = 0;  ///< at most
+  double smoothness = 0;
+  double quality = 0;  ///< mean over the queries; larger is better
+  double behind = 0;   ///< mean over the queries of the difference to the best of all trials
+  double error = 0;    ///< standard error of `behind`
+};
+
 /// The points p of a card have the smallest sum of the loss, `points_penalty` times the sum of all
 /// p^2, and `smoothness` times the sum over neighbouring bins of a feature of the squared
 /// difference of their points. The item of missing values has no neighbour.
@@ -40,7 +62,8 @@ struct scorecard_options {
   double smoothness = 0.1;       ///< mu, 0 to 1e4
   /// Both are chosen by the training documents (choose_penalties) instead.
   bool cross_fit = false;
-  std::size_t folds = 5;  ///< of that, 2 to 1000
+  std::size_t folds = 5;            ///< of that, 2 to 1000
+  std::optional<card_page> page{};  ///< none: all features, points of any size
 };
 
 /// Throws `usage_error` for what makes no sense.
@@ -73,10 +96,11 @@ scorecard_options choose_penalties(context const& ctx,
 /// Fits the points, with `cross_fit` by the penalties that are chosen, to a gradient of 1e-9
 /// (`pair` and `list` by Newton's method with conjugate gradients, `point` by Cholesky's), then
 /// rounds each once. All sums run in a fixed order: the same bits for any number of threads.
-/// `queries` cover `training`. Where nothing is to be learned (no query has a pair, a label above
-/// 0, or documents of different labels), all points are 0. Throws `usage_error` for options that
-/// make no sense, training documents without a label or without items, and for a problem beyond
-/// reason: 2^31 pairs, or with `point` 2^14 items.
+/// `options.page` is not looked at: `fit` makes a card on one page, whose cuts are fewer than those
+/// given. `queries` cover `training`. Where nothing is to be learned (no query has a pair, a label
+/// above 0, or documents of different labels), all points are 0. Throws `usage_error` for options
+/// that make no sense, training documents without a label or without items, and for a problem
+/// beyond reason: 2^31 pairs, or with `point` 2^14 items.
 scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, scorecard_options const& options);
 

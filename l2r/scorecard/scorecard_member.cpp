@@ -2,7 +2,7 @@
 #include "core/stopwatch.hpp"
 #include "l2r/model/member_kind.hpp"
 #include "l2r/model/options_json.hpp"
-#include "l2r/scorecard/scorecard.hpp"
+#include "l2r/scorecard/one_page.hpp"
 
 #include <limits>
 #include <numeric>
@@ -33,6 +33,17 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<scorecard_recipe>(how);
   check(wanted.options);
   fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
+  if (wanted.options.page) {
+    page_choice choice = choose_page(ctx, from.lists, *made.items, *made.cuts, wanted.options);
+    page_card page = fit_page(ctx, from.lists, *made.items, *made.cuts, choice.options);
+    return scorecard_member{std::make_shared<datasets::discretizer const>(std::move(page.cuts)),
+                            choice.options,
+                            std::move(page.card),
+                            wanted.options.cross_fit ? wanted.options.folds : 0,
+                            static_cast<std::uint32_t>(page.items.documents),
+                            documents_of_items(page.items),
+                            std::move(choice.frontier)};
+  }
   scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
   return scorecard_member{made.cuts,
                           used,
@@ -75,6 +86,12 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
     throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
   nlohmann::ordered_json options = to_json(member.options);
   if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
+  for (card_trial const& one : member.frontier)
+    options["frontier"].push_back({{"features", one.features},
+                                   {"smoothness", one.smoothness},
+                                   {"quality", one.quality},
+                                   {"behind", one.behind},
+                                   {"error", one.error}});
   nlohmann::ordered_json written{{"cuts", parts.index_of(member.cuts)},
                                  {"options", std::move(options)},
                                  {"unit_bits", card_bits},
@@ -140,6 +157,13 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
   json_fields const options(from.member("options"), from.name(), from.prefix() + "options.");
   if (options.has("cross_fitted_folds"))
     member.cross_fitted_folds = options.integer("cross_fitted_folds", 2, 1000);
+  if (options.has("frontier"))
+    for (std::size_t i = 0; i < options.list("frontier").size(); ++i) {
+      json_fields const one(options.list("frontier")[i], from.name(),
+                            fmt::format("{}options.frontier[{}].", from.prefix(), i));
+      member.frontier.push_back({one.integer("features", 1, 1000), one.number("smoothness"),
+                                 one.number("quality"), one.number("behind"), one.number("error")});
+    }
   from.integer("unit_bits", card_bits, card_bits);
   member.card = columns_of(*member.cuts);
   // No sum of so many points leaves 64 bits.

@@ -3,6 +3,7 @@
 import fractions
 import json
 import random
+import re
 import statistics
 
 import harness
@@ -85,6 +86,15 @@ class Explain(harness.CommandLine):
         shown = self.expect(0, "explain", "--train", "train.txt", "--test", "train.txt", "--qid", "1", "--quiet").stdout
         self.assertNotIn(b"\x1b", shown)
         self.assertIn(b"a\\x1b[31mb", shown)
+
+    def test_points_of_a_card_add_up_as_shown(self):
+        self.expect(0, "fit", "--train", self.train, "--model", "page.model", "--members", "card", "--quiet")
+        shown = self.expect(0, "explain", "--model", "page.model", "--test", self.test, "--qid", 1, "--rank", 1, "--top", 50,
+                            "--quiet").stdout.decode()
+        score = re.search(r"score (\d+)$", shown, re.M)
+        added = re.findall(r"^ *(\d+)  feature", shown, re.M)
+        self.assertTrue(score and added, shown)
+        self.assertEqual(sum(map(int, added)), int(score[1]))
 
     def test_terms_of_points_and_weights_add_up(self):
         for kinds in ("scorecard", "linear", "scorecard,linear,rules"):

@@ -37,8 +37,8 @@ class Rank(harness.CommandLine):
         """What rank writes to standard output."""
         return self.expect(0, "rank", *words, "--quiet", **options).stdout
 
-    def fit(self, *words):
-        self.expect(0, "fit", "--train", self.train, "--model", self.model, *words)
+    def fit(self, *words, **expected):
+        self.expect(0, "fit", "--train", self.train, "--model", self.model, *words, **expected)
 
     def fit_rules(self, *words):
         self.fit("--members", "rules", *words)
@@ -299,7 +299,8 @@ class Rank(harness.CommandLine):
         line = ["--train", self.train, "--test", self.test]
         seen = {self.scores(*line)}
         for kinds in (["scorecard"], ["scorecard", "--loss", "list"], ["scorecard", "--smoothness", 3],
-                      ["scorecard", "--loss", "point", "--points-penalty", 0.01], ["linear"],
+                      ["scorecard", "--loss", "point", "--points-penalty", 0.01], ["card"],
+                      ["card", "--smoothness", 1, "--loss", "pair", "--max-features", 2, "--max-points", 9], ["linear"],
                       ["linear", "--strength", 300], ["linear,rules"],
                       ["rules,scorecard,linear", "--method", "width", "--rule-size", 2]):
             with self.subTest(kinds=kinds):
@@ -318,6 +319,21 @@ class Rank(harness.CommandLine):
         self.assertIn(b"60 documents, points of ", done.stderr)
         done = self.expect(0, "rank", "--model", self.model, "--test", self.test)
         self.assertIn(b"with scorecard", done.stderr)
+
+    def test_a_card_has_whole_points_and_says_what_its_size_costs(self):
+        self.fit("--members", "card", "--max-features", 2, "--max-points", 20, "--loss", "pair",
+                 message="at most 2 features: NDCG ")
+        scores = self.scores("--model", self.model, "--test", self.test).split()
+        self.assertTrue(all(float(score).is_integer() and 0 <= float(score) <= 40 for score in scores))
+        found = json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
+        self.assertLessEqual(len({item["feature"] for item in found["items"]}), 2)
+        self.assertEqual(found["options"]["page"], {"max_features": 2, "points": 20})
+        self.assertIn(max(item["points"] for item in found["items"]), range(1, 21))
+        self.fit("--members", "card", "--loss", "point", message="squared error of a query ")
+        self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "card", "--max-features", 0,
+                    message="--max-features")
+        self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "scorecard", "--max-points", 10,
+                    message="--max-points")
 
     def test_kinds_of_members_in_settings(self):
         cuts = member(3)["discretizer"]

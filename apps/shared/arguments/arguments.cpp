@@ -90,7 +90,7 @@ void discretizer_arguments::add_to(CLI::App& verb, fitted_cuts cuts) {
   std::vector<CLI::Option*> const fitting{
       word_option(verb, "--norm", norm, {"none", "query-minmax", "query-zscore"},
                   "Normalize each feature within each query first"),
-      word_option(verb, "--method", method, {"tube", "width", "frequency"},
+      word_option(verb, "--method", method, {"tube", "width", "frequency", "capped"},
                   "How a feature is cut into bins"),
       offer_words(verb,
                   value_option(verb, "--bins N|cv", bins,

@@ -15,6 +15,7 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::string_view cross_fitted = "cross-fit";
+constexpr double card_points_penalty = 1e-3;
 
 }  // namespace
 
@@ -54,11 +55,12 @@ void member_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Members");
   l2r::scorecard_options const card;
   std::vector<std::string> words = words_in(l2r::member_kind_names());
+  words.emplace_back(card_member);
   words.emplace_back(recommended_members);
   list_option(verb, "--members KIND,...", members, words,
               "Kinds of rankers, whose standardized scores are averaged: rules, "
-              "scorecard (points an item), linear (weights of raw features); or "
-              "recommended: what is best for labels like these, and why");
+              "scorecard (points an item), card (a scorecard on one page), linear (weights of raw "
+              "features); or recommended: what is best for labels like these, and why");
   word_option(verb, "--loss", loss, {"pair", "list", "point"},
               "scorecard: by pairs of documents, by whole lists, or least squares")
       ->default_str(std::string(l2r::name_of(card.loss)));
@@ -75,6 +77,10 @@ void member_arguments::add_to(CLI::App& verb) {
       "scorecard: M, M times the squared differences of neighbouring bins' points are, too",
       {0, 1e4})
       ->default_str(fmt::format("{}", card.smoothness));
+  number_option(verb, "--max-features", max_features, "card: features on it, at most", {1, 1000})
+      ->default_str(fmt::format("{}", l2r::card_page{}.max_features));
+  number_option(verb, "--max-points", points, "card: points of an item, at most", {1, 10000})
+      ->default_str(fmt::format("{}", l2r::card_page{}.points));
   expect_read(verb,
               value_option(verb, "--strength X|cross-fit", strength,
                            "linear: of the ridge, a number, or cross-fit: chosen by folds of "
@@ -84,7 +90,8 @@ void member_arguments::add_to(CLI::App& verb) {
 }
 
 std::vector<std::string> member_arguments::kinds() const {
-  auto const known = l2r::member_kind_names();
+  std::vector<std::string> known = words_in(l2r::member_kind_names());
+  known.emplace_back(card_member);
   std::vector<std::string> all = split_list(members);
   if (std::find(all.begin(), all.end(), recommended_members) != all.end()) {
     if (all.size() > 1)
@@ -117,6 +124,28 @@ l2r::scorecard_options member_arguments::scorecard() const {
   return options;
 }
 
+l2r::scorecard_options member_arguments::card() const {
+  l2r::scorecard_options options = scorecard();
+  // With few features on the card larger points do no harm, and no penalty means no page.
+  if (!points_penalty) options.points_penalty = card_points_penalty;
+  options.cross_fit = !smoothness;
+  options.page = l2r::card_page{};
+  options.page->choose_loss = options.cross_fit && !loss;
+  options.page->max_features = max_features.value_or(options.page->max_features);
+  options.page->points = points.value_or(options.page->points);
+  l2r::check(options);
+  return options;
+}
+
+datasets::discretizer_options member_arguments::card_cuts(
+    discretizer_arguments const& values) const {
+  constexpr int card_bins = 12;
+  datasets::discretizer_options options = values.options();
+  if (verb_ == nullptr || verb_->count("--method") == 0) options.method = datasets::binning::capped;
+  if (verb_ == nullptr || verb_->count("--bins") == 0) options.bins = card_bins;
+  return options;
+}
+
 l2r::linear_options member_arguments::linear(discretizer_arguments const& values) const {
   l2r::linear_options options;
   if (strength) options.strength = strength_from(*strength);
@@ -135,8 +164,9 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
       {{"--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing",
         "--feature-share"},
        {"rules"}},
-      {{"--method", "--bins"}, {"rules", "scorecard"}},
-      {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard"}},
+      {{"--method", "--bins"}, {"rules", "scorecard", card_member}},
+      {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard", card_member}},
+      {{"--max-features", "--max-points"}, {card_member}},
       {{"--strength"}, {"linear"}}};
   bool const recommended = kinds.front() == recommended_members;
   for (options_of_kinds const& one : all)

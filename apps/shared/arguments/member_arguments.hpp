@@ -14,6 +14,9 @@ namespace rulerank::inline v0::apps {
 /// Instead of kinds: those that l2r::recommend gives for the training documents.
 inline constexpr char const* recommended_members = "recommended";
 
+/// Instead of `scorecard`: one on one page (l2r::card_page).
+inline constexpr char const* card_member = "card";
+
 /// Options that only members of some kinds have.
 struct options_of_kinds {
   std::vector<char const*> options;
@@ -28,11 +31,14 @@ struct options_of_kinds {
 double strength_from(std::string const& word);
 
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
-/// --members, --loss --points-penalty --smoothness, --strength.
+/// --members, --loss --points-penalty --smoothness --max-features
+/// --max-points, --strength.
 struct member_arguments {
   std::string members = "rules";  ///< a verb with another default sets it before `add_to`
   std::optional<std::string> loss, points_penalty, strength;
   std::optional<double> smoothness;
+  std::optional<std::size_t> max_features;
+  std::optional<int> points;
   std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others
 
   void add_to(CLI::App& verb);
@@ -42,6 +48,9 @@ struct member_arguments {
   std::vector<std::string> kinds() const;
   /// The options given, defaults for the rest. Throw `usage_error`.
   l2r::scorecard_options scorecard() const;
+  l2r::scorecard_options card() const;
+  /// The cuts of a card: `values`, and where the line names neither method nor bins a card's own.
+  datasets::discretizer_options card_cuts(discretizer_arguments const& values) const;
   /// `values`: of --missing-values and --unlisted.
   l2r::linear_options linear(discretizer_arguments const& values) const;
   /// Throws `usage_error` for an option on the line, of members, scores or cuts, that no member of

@@ -137,6 +137,9 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
     } else if (recipe.kind == "scorecard") {
       all.emplace_back(
           l2r::scorecard_recipe{recipe.discretizer.options(), given, recipe.member.scorecard()});
+    } else if (recipe.kind == card_member) {
+      all.emplace_back(l2r::scorecard_recipe{recipe.member.card_cuts(recipe.discretizer), given,
+                                             recipe.member.card()});
     } else {
       all.emplace_back(
           l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});

@@ -1,0 +1,171 @@
+#include "eval/evaluate.hpp"
+#include "l2r/model/query_folds.hpp"
+#include "l2r/scorecard/one_page.hpp"
+#include "l2r/scorecard/query_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+// Which card fits on the page, by cross-fitting.
+namespace rulerank::inline v0::l2r {
+
+namespace {
+
+constexpr std::array<double, 6> page_smoothnesses{3, 1, 0.3, 0.1, 0.03, 0.01};
+constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
+
+/// Pairs need documents to compare: labelled ones a query, on average.
+constexpr double documents_for_pairs = 10;
+
+/// The loss that suits the labels at hand.
+card_loss loss_for(std::span<datasets::query_group const> queries,
+                   datasets::binned_dataset const& training) {
+  std::size_t compared = 0, with_pairs = 0;
+  for (datasets::query_group const& q : queries) {
+    auto const first = training.labels.begin() + static_cast<std::ptrdiff_t>(q.begin);
+    auto const end = training.labels.begin() + static_cast<std::ptrdiff_t>(q.end);
+    if (std::all_of(first, end, [&](std::int32_t y) { return y == *first; })) continue;
+    ++with_pairs;
+    compared += q.size();
+  }
+  return static_cast<double>(compared) >= documents_for_pairs * static_cast<double>(with_pairs) &&
+                 with_pairs > 0
+             ? card_loss::pair
+             : card_loss::point;
+}
+
+std::vector<double> totals_of(datasets::binned_dataset const& items,
+                              std::vector<double> const& points) {
+  std::vector<double> total(items.documents);
+  for (std::size_t f = 0; f < items.feature_count(); ++f) {
+    double const* const of_feature = points.data() + items.item_begin[f];
+    if (std::all_of(of_feature, of_feature + items.bins(f), [](auto p) { return p == 0; }))
+      continue;
+    std::uint8_t const* const codes = items.column(f);
+    for (std::size_t d = 0; d < items.documents; ++d)
+      if (codes[d] != datasets::no_item) total[d] += of_feature[codes[d]];
+  }
+  return total;
+}
+
+/// The quality of a card for each query that can tell cards apart.
+std::vector<double> qualities(context const& ctx, query_part const& left_out, page_card const& page,
+                              card_loss loss, double mean) {
+  std::vector<double> total = totals_of(left_out.items, page.points);
+  std::vector<double> found;
+  if (loss == card_loss::point) {
+    for (datasets::query_group const& q : left_out.queries) {
+      double sum = 0;
+      for (std::size_t d = q.begin; d < q.end; ++d) {
+        double const away = left_out.items.labels[d] - mean - page.offset - page.unit * total[d];
+        sum += away * away;
+      }
+      found.push_back(-sum);
+    }
+    return found;
+  }
+  eval::profile rules = eval::make_profile("standard");
+  rules.ties = eval::tie_rule::average;  // whole points tie, and the order of a file leaks labels
+  eval::measure const measures[] = {eval::parse_measure("NDCG")};
+  auto const values =
+      eval::evaluate(ctx, {left_out.items.labels, left_out.queries, {}}, total, measures, rules);
+  for (std::size_t q = 0; q < left_out.queries.size(); ++q) {
+    auto const first =
+        left_out.items.labels.begin() + static_cast<std::ptrdiff_t>(left_out.queries[q].begin);
+    auto const end =
+        left_out.items.labels.begin() + static_cast<std::ptrdiff_t>(left_out.queries[q].end);
+    if (!std::all_of(first, end, [&](std::int32_t y) { return y == *first; }))
+      found.push_back(values.values[q]);
+  }
+  return found;
+}
+
+struct judged {
+  card_trial trial;
+  std::vector<double> qualities;
+};
+
+bool is_worse(judged const& a, judged const& b) {
+  return a.trial.quality < b.trial.quality;
+}
+
+/// Says of each trial how far it is behind the best.
+void compare(std::vector<judged>& all) {
+  auto const best = std::ranges::max_element(all, is_worse);
+  for (judged& one : all) {
+    auto const n = static_cast<double>(one.qualities.size());
+    double sum = 0, squares = 0;
+    for (std::size_t q = 0; q < one.qualities.size(); ++q) {
+      double const behind = best->qualities[q] - one.qualities[q];
+      sum += behind;
+      squares += behind * behind;
+    }
+    one.trial.behind = sum / n;
+    if (n > 1)
+      one.trial.error =
+          std::sqrt(std::max(0.0, squares / n - one.trial.behind * one.trial.behind) / (n - 1));
+  }
+}
+
+}  // namespace
+
+page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
+                        datasets::binned_dataset const& training, datasets::discretizer const& cuts,
+                        scorecard_options const& asked) {
+  check(asked);
+  page_choice choice{asked, {}};
+  choice.options.cross_fit = false;
+  if (!asked.cross_fit) return choice;
+  if (asked.page->choose_loss) choice.options.loss = loss_for(queries, training);
+  choice.options.page->choose_loss = false;
+  if (queries.size() < 2) return choice;
+  std::vector<std::size_t> sizes;
+  for (std::size_t const size : page_sizes)
+    if (size < asked.page->max_features) sizes.push_back(size);
+  sizes.push_back(asked.page->max_features);
+  std::size_t const folds = std::min(asked.folds, queries.size());
+  std::vector<std::size_t> const dealt = deal_queries(ctx.seed, queries.size(), folds);
+  std::vector<judged> all;
+  for (std::size_t const size : sizes)
+    for (double const smoothness : page_smoothnesses) all.push_back({{size, smoothness}, {}});
+  context one = ctx;
+  one.progress = {};  // progress counts cards, not their steps
+  std::uint64_t done = 0;
+  for (std::size_t k = 0; k < folds; ++k) {
+    query_part const others = part_of_fold(queries, training, dealt, k, false);
+    query_part const left_out = part_of_fold(queries, training, dealt, k, true);
+    double const mean = mean_label(others.items);
+    for (std::size_t j = 0; j < page_smoothnesses.size(); ++j) {
+      scorecard_options options = choice.options;
+      options.smoothness = page_smoothnesses[j];
+      auto const pages =
+          fit_pages(one, others.queries, others.items, cuts, options, sizes, fit_for::judgment);
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        auto const found = qualities(one, left_out, pages[i], options.loss, mean);
+        auto& to = all[i * page_smoothnesses.size() + j].qualities;
+        to.insert(to.end(), found.begin(), found.end());
+      }
+      ctx.report("cards", ++done, folds * page_smoothnesses.size());
+    }
+  }
+  if (all.front().qualities.empty()) return choice;
+  for (judged& trial : all) {
+    for (double const q : trial.qualities) trial.trial.quality += q;
+    trial.trial.quality /= static_cast<double>(trial.qualities.size());
+  }
+  compare(all);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    auto const first = all.begin() + static_cast<std::ptrdiff_t>(i * page_smoothnesses.size());
+    choice.frontier.push_back(
+        std::max_element(first, first + page_smoothnesses.size(), is_worse)->trial);
+  }
+  auto const smallest = std::ranges::find_if(
+      choice.frontier, [](card_trial const& one) { return one.behind <= one.error; });
+  choice.options.page->max_features = smallest->features;
+  choice.options.smoothness = smallest->smoothness;
+  return choice;
+}
+
+}  // namespace rulerank::l2r

@@ -1,0 +1,362 @@
+#include "l2r/scorecard/one_page.hpp"
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "datasets/svmlight.hpp"
+#include "l2r/model/model.hpp"
+#include "l2r/model/scorer.hpp"
+#include "l2r/scorecard/pair_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rulerank::inline v0::l2r::one_page_test {
+namespace {
+
+/// Queries of 20 documents with six features: label follows the first, falls with the second,
+/// misses some values of the third; the rest is chance.
+datasets::dataset random_set(std::size_t documents, std::uint64_t seed) {
+  random_engine engine(seed);
+  std::string text;
+  for (std::size_t d = 0; d < documents; ++d) {
+    std::uint64_t const a = uniform_below(engine, 40), b = uniform_below(engine, 40);
+    std::uint64_t const c = uniform_below(engine, 40);
+    std::uint64_t const sum = a + (39 - b) + uniform_below(engine, 30);
+    text +=
+        fmt::format("{} qid:{} 1:{} 2:{} 3:{} 5:{} 6:{} 7:{}\n", sum * 3 / 109, d / 20, a, b,
+                    c % 5 == 0 ? "NULL" : fmt::format("{}", (a + c) / 2), uniform_below(engine, 40),
+                    uniform_below(engine, 3), uniform_below(engine, 40));
+  }
+  return datasets::parse_svmlight(context{}, text, "random");
+}
+
+struct cut_set {
+  datasets::discretizer cuts;
+  datasets::binned_dataset items;
+};
+
+cut_set cut(datasets::dataset const& data, datasets::missing_values missing = {}) {
+  context const ctx;
+  datasets::discretizer_options how{datasets::binning::capped, 8};
+  how.missing = missing;
+  datasets::discretizer cuts = datasets::fit_discretizer(ctx, data, how);
+  datasets::binned_dataset items = datasets::apply_discretizer(ctx, data, cuts);
+  return {std::move(cuts), std::move(items)};
+}
+
+scorecard_options page_options(std::size_t features = 3, int points = 100,
+                               card_loss loss = card_loss::pair) {
+  scorecard_options options{loss, 1e-3, .1};
+  options.page = {features, points};
+  return options;
+}
+
+context on_threads(int threads) {
+  context ctx;
+  ctx.threads = threads;
+  return ctx;
+}
+
+/// A and b of pair_system, summed over documents or pairs of documents.
+struct full_system {
+  std::size_t n;
+  std::vector<double> a, b;
+
+  full_system(datasets::dataset const& data, datasets::binned_dataset const& items, card_loss loss)
+      : n(items.items()), a(n * n), b(n), items_(items) {
+    if (loss == card_loss::point)
+      add_documents(data.labels);
+    else
+      for (auto const& q : data.queries) add_pairs(data, q);
+  }
+
+ private:
+  std::vector<double> row_of(std::size_t d) const {
+    std::vector<double> row(n);
+    for (std::size_t f = 0; f < items_.feature_count(); ++f)
+      if (items_.code(f, d) != datasets::no_item) row[items_.item_begin[f] + items_.code(f, d)] = 1;
+    return row;
+  }
+  void add(std::vector<double> const& row, double weight, double target) {
+    for (std::size_t i = 0; i < n; ++i) {
+      b[i] += weight * target * row[i];
+      for (std::size_t j = 0; j < n; ++j) a[i * n + j] += weight * row[i] * row[j];
+    }
+  }
+  void add_documents(std::vector<std::int32_t> const& y) {
+    auto const all = static_cast<double>(y.size());
+    double mean = 0, variance = 0;
+    for (auto const one : y) mean += one / all;
+    for (auto const one : y) variance += (one - mean) * (one - mean) / all;
+    for (std::size_t d = 0; d < y.size(); ++d) add(row_of(d), 1 / (all * variance), y[d] - mean);
+  }
+  void add_pairs(datasets::dataset const& data, datasets::query_group const& q) {
+    auto const& y = data.labels;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    double sum = 0;
+    for (std::size_t i = q.begin; i < q.end; ++i)
+      for (std::size_t j = q.begin; j < q.end; ++j)
+        if (y[i] > y[j]) {
+          pairs.emplace_back(i, j);
+          sum += std::exp2(y[i]) - std::exp2(y[j]);
+        }
+    for (auto const& [i, j] : pairs) {
+      std::vector<double> row = row_of(i), other = row_of(j);
+      for (std::size_t x = 0; x < n; ++x) row[x] -= other[x];
+      add(row, (std::exp2(y[i]) - std::exp2(y[j])) / sum / static_cast<double>(data.queries.size()),
+          1);
+    }
+  }
+
+  datasets::binned_dataset const& items_;
+};
+
+TEST(pair_system, is_the_sum_over_pairs) {
+  auto const data = random_set(60, 3);
+  cut_set const set = cut(data);
+  auto const& begin = set.items.item_begin;
+  for (card_loss const loss : {card_loss::pair, card_loss::point}) {
+    pair_system const system(data.queries, set.items, loss);
+    full_system const full(data, set.items, loss);
+    for (std::size_t f = 0; f < set.items.feature_count(); ++f) {
+      auto const right = system.right_side(f);
+      for (std::size_t x = 0; x < right.size(); ++x)
+        EXPECT_NEAR(right[x], full.b[begin[f] + x], 1e-12);
+      for (std::size_t g = 0; g < set.items.feature_count(); ++g) {
+        auto const block = system.block(f, g);
+        for (std::size_t x = 0; x < set.items.bins(f); ++x)
+          for (std::size_t z = 0; z < set.items.bins(g); ++z)
+            EXPECT_NEAR(block[x * set.items.bins(g) + z],
+                        full.a[(begin[f] + x) * full.n + begin[g] + z], 1e-12)
+                << f << " " << g;
+      }
+    }
+  }
+}
+
+/// What holds of every card on one page.
+void expect_page(page_card const& page, std::size_t features, int points) {
+  scorecard const& card = page.card;
+  ASSERT_LE(card.features.size(), features);
+  ASSERT_EQ(card.features, page.items.features);
+  ASSERT_EQ(card.item_begin, page.items.item_begin);
+  std::int64_t largest = 0;
+  for (std::size_t f = 0; f < card.features.size(); ++f) {
+    std::vector<std::int64_t> own;
+    for (std::uint32_t x = card.item_begin[f]; x < card.item_begin[f + 1]; ++x) {
+      EXPECT_EQ(card.points[x] % (std::int64_t{1} << card_bits), 0);
+      own.push_back(card.points[x] >> card_bits);
+    }
+    EXPECT_GE(*std::ranges::min_element(own), 0);
+    largest = std::max(largest, *std::ranges::max_element(own));
+    if (page.items.has_missing_item[f]) own.pop_back();
+    EXPECT_TRUE(std::ranges::is_sorted(own) || std::ranges::is_sorted(own, std::greater<>()))
+        << "feature " << card.features[f];
+    auto const& cuts =
+        *std::ranges::find(page.cuts.features, card.features[f], &datasets::feature_cuts::feature);
+    EXPECT_EQ(cuts.cuts.size() + 1, own.size());
+  }
+  EXPECT_LE(largest, points);
+}
+
+TEST(one_page, has_few_monotone_features_of_whole_points) {
+  context const ctx;
+  auto const data = random_set(400, 5);
+  for (auto const missing : {datasets::missing_values::item, datasets::missing_values::none}) {
+    cut_set const set = cut(data, missing);
+    for (card_loss const loss : {card_loss::pair, card_loss::list, card_loss::point})
+      for (std::size_t const features : {1, 2, 6, 50})
+        for (int const points : {1, 10, 100}) {
+          page_card const page = fit_page(ctx, data.queries, set.items, set.cuts,
+                                          page_options(features, points, loss));
+          SCOPED_TRACE(fmt::format("{} {} {}", name_of(loss), features, points));
+          expect_page(page, features, points);
+        }
+  }
+}
+
+TEST(one_page, chooses_what_the_labels_follow) {
+  auto const data = random_set(400, 6);
+  cut_set const set = cut(data);
+  for (card_loss const loss : {card_loss::pair, card_loss::point}) {
+    page_card const page =
+        fit_page(context{}, data.queries, set.items, set.cuts, page_options(2, 100, loss));
+    EXPECT_EQ(page.card.features, (std::vector<std::uint32_t>{1, 2})) << name_of(loss);
+    // More of the first is better, more of the second worse.
+    auto const first = page.card.points.begin();
+    EXPECT_LT(*first, *(first + page.card.item_begin[1] - 2));
+    EXPECT_GT(*(first + page.card.item_begin[1]), *(first + page.card.item_begin[2] - 2));
+  }
+}
+
+TEST(one_page, is_the_same_on_any_number_of_threads) {
+  auto const data = random_set(300, 7);
+  cut_set const set = cut(data);
+  for (card_loss const loss : {card_loss::pair, card_loss::point}) {
+    page_card const one =
+        fit_page(on_threads(1), data.queries, set.items, set.cuts, page_options(5, 100, loss));
+    for (int const threads : {2, 3, 7}) {
+      page_card const other = fit_page(on_threads(threads), data.queries, set.items, set.cuts,
+                                       page_options(5, 100, loss));
+      EXPECT_EQ(other.card.points, one.card.points);
+      EXPECT_EQ(other.card.features, one.card.features);
+    }
+  }
+}
+
+TEST(one_page, learns_nothing_from_equal_labels) {
+  auto data = random_set(40, 8);
+  std::ranges::fill(data.labels, 1);
+  cut_set const set = cut(data);
+  page_card const page = fit_page(context{}, data.queries, set.items, set.cuts, page_options());
+  EXPECT_FALSE(page.card.points.empty());
+  EXPECT_TRUE(std::ranges::all_of(page.card.points, [](auto p) { return p == 0; }));
+}
+
+TEST(one_page, has_a_feature_whatever_it_learns) {
+  // The label is high in the middle of the only feature: no direction is left of it.
+  std::string text;
+  for (int d = 0; d < 90; ++d)
+    text += fmt::format("{} qid:{} 1:{}\n", d % 3 == 1 ? 1 : 0, d / 9, d % 3);
+  auto const data = datasets::parse_svmlight(context{}, text, "peak");
+  cut_set const set = cut(data);
+  page_card const page = fit_page(context{}, data.queries, set.items, set.cuts, page_options());
+  EXPECT_EQ(page.card.features, (std::vector<std::uint32_t>{1}));
+  expect_page(page, 1, 100);
+}
+
+/// The number of features that the labels follow is two.
+TEST(choose_page, takes_the_smallest_card_that_is_not_behind) {
+  auto const data = random_set(600, 11);
+  cut_set const set = cut(data);
+  for (card_loss const loss : {card_loss::pair, card_loss::point}) {
+    scorecard_options asked = page_options(8, 100, loss);
+    asked.cross_fit = true;
+    page_choice const chosen = choose_page(context{}, data.queries, set.items, set.cuts, asked);
+    EXPECT_FALSE(chosen.options.cross_fit);
+    EXPECT_EQ(chosen.options.loss, loss);
+    EXPECT_EQ(chosen.options.page->max_features, 3U);
+    ASSERT_EQ(chosen.frontier.size(), 3U);
+    double best = chosen.frontier.front().quality;
+    for (std::size_t i = 0; i < 3; ++i) {
+      card_trial const& one = chosen.frontier[i];
+      EXPECT_EQ(one.features, (std::vector<std::size_t>{3, 5, 8})[i]);
+      EXPECT_GE(one.behind, 0);
+      best = std::max(best, one.quality);
+    }
+    for (card_trial const& one : chosen.frontier) EXPECT_EQ(one.behind == 0, one.quality == best);
+    EXPECT_LE(chosen.frontier.front().behind, chosen.frontier.front().error);
+    EXPECT_EQ(chosen.options.smoothness, chosen.frontier.front().smoothness);
+    for (int const threads : {1, 3}) {
+      page_choice const again =
+          choose_page(on_threads(threads), data.queries, set.items, set.cuts, asked);
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(again.frontier[i].quality, chosen.frontier[i].quality);
+    }
+  }
+}
+
+TEST(choose_page, compares_pairs_where_queries_have_documents_to_compare) {
+  auto const data = random_set(200, 12);
+  cut_set const set = cut(data);
+  scorecard_options asked = page_options(3);
+  asked.cross_fit = true;
+  asked.page->choose_loss = true;
+  EXPECT_EQ(choose_page(context{}, data.queries, set.items, set.cuts, asked).options.loss,
+            card_loss::pair);
+  std::vector<datasets::query_group> fives;
+  for (std::size_t d = 0; d < data.size(); d += 5) fives.push_back({"", d, d + 5});
+  EXPECT_EQ(choose_page(context{}, fives, set.items, set.cuts, asked).options.loss,
+            card_loss::point);
+}
+
+TEST(choose_page, chooses_nothing_where_it_is_not_asked_or_cannot) {
+  auto const data = random_set(40, 13);
+  cut_set const set = cut(data);
+  scorecard_options asked = page_options(4);
+  asked.smoothness = 0.7;
+  EXPECT_TRUE(choose_page(context{}, data.queries, set.items, set.cuts, asked).frontier.empty());
+  asked.cross_fit = true;
+  std::vector<datasets::query_group> const one{{"", 0, data.size()}};
+  page_choice const chosen = choose_page(context{}, one, set.items, set.cuts, asked);
+  EXPECT_TRUE(chosen.frontier.empty());
+  EXPECT_EQ(chosen.options.smoothness, 0.7);
+  EXPECT_EQ(chosen.options.page->max_features, 4U);
+}
+
+TEST(one_page, stops_when_it_is_told) {
+  auto const data = random_set(100, 9);
+  cut_set const set = cut(data);
+  std::stop_source stop;
+  stop.request_stop();
+  context ctx;
+  ctx.stop = stop.get_token();
+  EXPECT_THROW(fit_page(ctx, data.queries, set.items, set.cuts, page_options()), interrupted);
+}
+
+TEST(one_page, options_are_checked) {
+  auto options = page_options(0);
+  EXPECT_THROW(check(options), usage_error);
+  options.page = {10, 0};
+  EXPECT_THROW(check(options), usage_error);
+  options.page = {1000, 10000};
+  EXPECT_NO_THROW(check(options));
+  options.page = {10, 10001};
+  EXPECT_THROW(check(options), usage_error);
+}
+
+TEST(one_page, is_kept_in_a_model_file_and_scores_each_document_alone) {
+  context const ctx;
+  auto const data = random_set(200, 10);
+  scorecard_recipe how;
+  how.discretizer = {datasets::binning::capped, 8};
+  how.options = page_options(3);
+  recipe const recipes[] = {how};
+  model const fitted = fit(ctx, data, recipes);
+  model const read = model_from_bytes(to_bytes(fitted), "kept");
+  auto const& member = std::get<scorecard_member>(read.members.front());
+  ASSERT_TRUE(member.options.page);
+  EXPECT_EQ(member.options.page->max_features, 3U);
+  EXPECT_TRUE(member.frontier.empty());
+  EXPECT_EQ(member.card.points, std::get<scorecard_member>(fitted.members.front()).card.points);
+  scorer const by(ctx, read);
+  auto const all = by.score(ctx, data).scores;
+  for (std::size_t const d : {0, 57, 199}) {
+    std::size_t const one[] = {d};
+    EXPECT_EQ(by.score(ctx, datasets::subset(data, one)).scores.front(), all[d]);
+    EXPECT_EQ(all[d], std::floor(all[d]));
+  }
+}
+
+TEST(one_page, keeps_its_frontier_in_a_model_file) {
+  context const ctx;
+  auto const data = random_set(200, 14);
+  scorecard_recipe how;
+  how.discretizer = {datasets::binning::capped, 8};
+  how.options = page_options(5);
+  how.options.cross_fit = true;
+  recipe const recipes[] = {how};
+  model const fitted = fit(ctx, data, recipes);
+  auto const& before = std::get<scorecard_member>(fitted.members.front()).frontier;
+  model const read = model_from_bytes(to_bytes(fitted), "kept");
+  auto const& after = std::get<scorecard_member>(read.members.front()).frontier;
+  ASSERT_EQ(before.size(), 2U);
+  ASSERT_EQ(after.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(after[i].features, before[i].features);
+    EXPECT_EQ(after[i].quality, before[i].quality);
+    EXPECT_EQ(after[i].behind, before[i].behind);
+    EXPECT_EQ(after[i].error, before[i].error);
+    EXPECT_EQ(after[i].smoothness, before[i].smoothness);
+  }
+  EXPECT_EQ(to_bytes(read), to_bytes(fitted));
+}
+
+}  // namespace
+}  // namespace rulerank::l2r::one_page_test

@@ -1,0 +1,30 @@
+#include "l2r/scorecard/query_parts.hpp"
+
+#include <utility>
+
+namespace rulerank::inline v0::l2r {
+
+query_part part_of_fold(std::span<datasets::query_group const> queries,
+                        datasets::binned_dataset const& all, std::vector<std::size_t> const& folds,
+                        std::size_t fold, bool inside) {
+  query_part result;
+  std::vector<std::size_t> documents;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    if ((folds[q] == fold) != inside) continue;
+    datasets::query_group group = queries[q];
+    group.begin = documents.size();
+    for (std::size_t d = queries[q].begin; d < queries[q].end; ++d) documents.push_back(d);
+    group.end = documents.size();
+    result.queries.push_back(std::move(group));
+  }
+  result.items = datasets::subset(all, documents);
+  return result;
+}
+
+double mean_label(datasets::binned_dataset const& of) {
+  double sum = 0;
+  for (std::int32_t const y : of.labels) sum += y;
+  return sum / static_cast<double>(of.labels.size());
+}
+
+}  // namespace rulerank::l2r
