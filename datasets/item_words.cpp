@@ -60,7 +60,7 @@ std::vector<item_range> item_ranges(binned_dataset const& data, discretizer cons
       throw usage_error(fmt::format("feature {} has {} and not the cuts that make them", feature,
                                     counted(bins, "bin")));
     for (std::size_t b = 0; b < bins; ++b) {
-      item_range range{.feature = feature};
+      item_range range{.feature = feature, .round = fitted.options.method == binning::capped};
       if (b > 0) range.low = of->cuts[b - 1];
       if (b < of->cuts.size()) range.high = of->cuts[b];
       ranges.push_back(range);
@@ -78,7 +78,7 @@ std::string words_of(item_range const& range, feature_names const& names) {
   if (!below && !above) return name + " of any value";
   std::string low = fmt::format("{:.6g}", range.low);
   std::string high = fmt::format("{:.6g}", range.high);
-  if (low == high) {
+  if (range.round || low == high) {
     low = fmt::format("{}", range.low);
     high = fmt::format("{}", range.high);
   }

@@ -26,6 +26,7 @@ struct item_range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool missing = false;
+  bool round = false;  ///< the bounds are round numbers (`binning::capped`), to be shown whole
 };
 
 /// The range of every item of a binned set; `fitted` is what made it. Throws `usage_error` where a
@@ -33,8 +34,8 @@ struct item_range {
 std::vector<item_range> item_ranges(binned_dataset const& data, discretizer const& fitted);
 
 /// `NAME in [0.42, 0.61)`, `NAME < 0.42`, `NAME >= 0.61` or `NAME missing`, a feature without a
-/// name being `feature 12`. Bounds have six significant digits, or where two of them would look
-/// alike as many as tell them apart.
+/// name being `feature 12`. Bounds have six significant digits, or all of theirs where they are
+/// round or would look alike.
 std::string words_of(item_range const& range, feature_names const& names);
 
 /// What a feature is called, or `feature 12`.

@@ -200,7 +200,8 @@ void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& 
                "The score is the sum of {} features' weights times z-scores: by how many "
                "deviations a value lies above the mean of its query.",
                of.terms.size());
-  say(to, "The score is the sum of the points of its items in {} features.", of.terms.size());
+  say(to, "The score is the sum of the points of its items in {}.",
+      counted(of.terms.size(), "feature"));
   add_norm(words, to);
 }
 

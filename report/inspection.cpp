@@ -40,8 +40,9 @@ std::map<std::int32_t, std::uint64_t, std::greater<>> labels_of(rules_member con
 }
 
 std::string cuts_text(datasets::discretizer const& cuts) {
-  std::string text =
-      fmt::format("cuts {}, at most {} bins", name_of(cuts.options.method), cuts.options.bins);
+  std::string text = fmt::format("cuts {}, ", name_of(cuts.options.method));
+  text += cuts.options.bins == 0 ? "bins by cross-validation"
+                                 : fmt::format("at most {} bins", cuts.options.bins);
   if (cuts.options.norm != datasets::normalization::none)
     text += fmt::format("; values normalized within their query ({})", name_of(cuts.options.norm));
   return text;
@@ -89,7 +90,7 @@ eval::table rule_table(std::string title, inspected_member const& of) {
 
 /// A bar of at most 30 characters.
 std::string bar_text(double value, double least, double most) {
-  double const share = most > least ? (value - least) / (most - least) : 1;
+  double const share = most > least ? (value - least) / (most - least) : 0;
   return std::string(static_cast<std::size_t>(std::max(0L, std::lround(share * 30))), '#');
 }
 
@@ -155,7 +156,7 @@ eval::table points_table(std::string title, scorecard_member const& member,
                          std::function<std::string(double)> const& bar_of = {}) {
   l2r::scorecard const& card = member.card;
   bool const counted_items = !of.card.features.empty();
-  eval::table t{std::move(title), {{"points", fixed, member.options.page ? 0 : 6}}};
+  eval::table t{std::move(title), {{"points", fixed, 6}}};
   if (counted_items) t.columns.push_back({"documents", fixed});
   if (bar_of) t.columns.push_back({"bar"});
   t.columns.push_back({"item"});
@@ -173,9 +174,85 @@ eval::table points_table(std::string title, scorecard_member const& member,
   return t;
 }
 
+/// What the size of a card on one page costs.
+eval::table frontier_table(scorecard_member const& member) {
+  bool const squares = member.options.loss == l2r::card_loss::point;
+  eval::table t{fmt::format("Quality by size, by cross-fitting over {} folds of queries:",
+                            member.cross_fitted_folds),
+                {{"features", fixed},
+                 {squares ? "squared error" : "NDCG", fixed, 4},
+                 {"behind the best", fixed, 4},
+                 {"standard error", fixed, 4},
+                 {"smoothness"}}};
+  for (l2r::card_trial const& one : member.frontier)
+    t.rows.push_back({one.features, squares ? -one.quality : one.quality, one.behind, one.error,
+                      fmt::format("{}", one.smoothness)});
+  return t;
+}
+
+/// What totals its training documents have, the largest first.
+eval::table totals_table(scorecard_member const& member) {
+  std::uint64_t below = 0, all = 0;
+  for (l2r::card_total const& one : member.totals) all += one.documents;
+  eval::table t{
+      fmt::format("What a total means, over {}:", counted(all, "training document")),
+      {{"total", fixed}, {"documents", fixed}, {"% below", fixed, 1}, {"mean label", fixed, 3}}};
+  for (l2r::card_total const& one : member.totals) {
+    t.rows.insert(t.rows.begin(),
+                  {one.from, one.documents,
+                   100 * static_cast<double>(below) / static_cast<double>(all), one.mean_label});
+    below += one.documents;
+  }
+  return t;
+}
+
+/// A card on one page, whole: a table a feature, those that move totals furthest first.
+void add_page(scorecard_member const& member, inspected_member const& of, bool with_tables,
+              blocks& to) {
+  l2r::scorecard const& card = member.card;
+  auto const whole = [](std::int64_t points) { return points >> l2r::card_bits; };
+  std::int64_t least = 0, most = 0, largest = 0;
+  for (std::size_t f = 0; f < card.features.size(); ++f) {
+    auto const [low, high] = std::minmax_element(card.points.begin() + card.item_begin[f],
+                                                 card.points.begin() + card.item_begin[f + 1]);
+    least += whole(*low);
+    most += whole(*high);
+    largest = std::max(largest, whole(*high));
+  }
+  say(to, "A document's total is the sum of the points of its bins, one of each of {}: {} to {}.",
+      counted(card.features.size(), "feature"), least, most);
+  say(to, "loss {}, smoothness {}{}, points penalty {}; {}", name_of(member.options.loss),
+      member.options.smoothness, member.frontier.empty() ? "" : " by cross-fitting",
+      member.options.points_penalty, cuts_text(*member.cuts));
+  if (!with_tables) return;
+  bool const counts = !of.card.features.empty();
+  std::vector<std::size_t> const order = order_of_card(card, of);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    std::size_t const f = order[i];
+    std::string const name = feature_text(card.features[f], of.words.names);
+    eval::table t{counts ? fmt::format("{}, moves totals by {:.1f} on average:", name,
+                                       of.card.features[i].moved)
+                         : name + ":",
+                  {{"points", fixed}, {"bar"}, {"value"}}};
+    if (counts) t.columns.insert(t.columns.begin() + 1, {"documents", fixed});
+    for (rules::item x = card.item_begin[f]; x < card.item_begin[f + 1]; ++x) {
+      std::int64_t const points = whole(card.points[x]);
+      std::vector<eval::cell>& row = t.rows.emplace_back();
+      row.emplace_back(points);
+      if (counts) row.emplace_back(member.item_documents[x]);
+      row.emplace_back(bar_text(static_cast<double>(points), 0, static_cast<double>(largest)));
+      row.emplace_back(words_of(of.words.ranges[x], of.words.names).substr(name.size() + 1));
+    }
+    to.push_back({std::move(t)});
+  }
+  if (!member.totals.empty()) to.push_back({totals_table(member)});
+  if (member.frontier.size() > 1) to.push_back({frontier_table(member)});
+}
+
 /// The card: of each feature its items with their points.
 void add_member(scorecard_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
+  if (member.options.page) return add_page(member, of, top > 0, to);
   l2r::scorecard const& card = member.card;
   bool const counted_items = !of.card.features.empty();
   say(to, "loss {}, points penalty {}, smoothness {}{}; {}", name_of(member.options.loss),
@@ -193,11 +270,10 @@ void add_member(scorecard_member const& member, inspected_member const& of, std:
     least = std::min(least, l2r::value_of_points(points));
     most = std::max(most, l2r::value_of_points(points));
   }
-  int const digits = member.options.page ? 0 : 4;
   eval::table t = points_table(
       fmt::format("The points of items; a document's score is the sum of its items' points (bars "
-                  "from {:.{}f} to {:.{}f}):",
-                  least, digits, most, digits),
+                  "from {:.4f} to {:.4f}):",
+                  least, most),
       member, of, top, [&](double points) { return bar_text(points, least, most); });
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }
@@ -313,6 +389,15 @@ ordered_json member_json(scorecard_member const& member, inspected_member const&
     json["items"].push_back(std::move(item));
   }
   if (counted_items) json["dependence"] = dependence_json(of.card.dependence, of.words);
+  for (l2r::card_total const& one : member.totals)
+    json["totals"].push_back(
+        {{"from", one.from}, {"documents", one.documents}, {"mean_label", one.mean_label}});
+  for (l2r::card_trial const& one : member.frontier)
+    json["frontier"].push_back({{"features", one.features},
+                                {"smoothness", one.smoothness},
+                                {"quality", one.quality},
+                                {"behind", one.behind},
+                                {"error", one.error}});
   return json;
 }
 
@@ -375,7 +460,9 @@ ordered_json permutation_json(inspected_file const& of) {
 }
 
 std::string member_title(std::size_t k, std::size_t members, l2r::model_member const& member) {
-  std::string_view const kind = l2r::kind_of(member);
+  auto const* const card = std::get_if<scorecard_member>(&member);
+  std::string_view const kind =
+      card != nullptr && card->options.page ? "card" : l2r::kind_of(member);
   return members == 1 ? fmt::format("Kind {}", kind)
                       : fmt::format("Member {}, kind {}", k + 1, kind);
 }

@@ -38,7 +38,9 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
     std::size_t const features = card->card.features.size(), items = card->card.points.size();
     std::string words =
         fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"));
-    if (card->cross_fitted_folds > 0)
+    if (!card->frontier.empty())
+      words += fmt::format(", smoothness {} by cross-fitting", card->options.smoothness);
+    else if (card->cross_fitted_folds > 0)
       words += fmt::format(", points penalty {} and smoothness {} by cross-fitting",
                            card->options.points_penalty, card->options.smoothness);
     return {features, items, std::move(words)};
@@ -54,12 +56,14 @@ void say_frontier(session& owner, l2r::model const& model) {
   for (l2r::model_member const& member : model.members) {
     auto const* const card = std::get_if<l2r::scorecard_member>(&member);
     if (card == nullptr || card->frontier.empty()) continue;
+    if (card->frontier.size() < 2) continue;  // there was nothing to choose
     bool const squares = card->options.loss == l2r::card_loss::point;
     for (l2r::card_trial const& one : card->frontier) {
       bool const chosen = one.features == card->options.page->max_features;
-      std::string const place =
-          one.behind == 0 ? "the best"
-                          : fmt::format("{:.4f} ± {:.4f} behind the best", one.behind, one.error);
+      std::string const place = one.behind == 0
+                                    ? "the best"
+                                    : fmt::format("{:.4f} behind the best (standard error {:.4f})",
+                                                  one.behind, one.error);
       owner.say(fmt::format("at most {}: {} {:.4f}, {}{}", counted(one.features, "feature"),
                             squares ? "squared error of a query" : "NDCG",
                             squares ? -one.quality : one.quality, place, chosen ? "; chosen" : ""));

@@ -42,6 +42,9 @@ struct scorecard_member {
   /// Of a card on one page: the best card of each size that was tried, smallest first; empty where
   /// none was.
   std::vector<card_trial> frontier{};
+  /// Of a card on one page: what totals its training documents have, rising; empty where a model
+  /// file does not say.
+  std::vector<card_total> totals{};
 };
 
 /// Ranks by a weighted sum of the raw features, each within its query: documents that are items
@@ -84,6 +87,9 @@ struct scorecard_recipe {
   std::shared_ptr<datasets::discretizer const> cuts;
   scorecard_options options;
 };
+
+/// A card on one page: bins of its own, loss, smoothness and size by cross-fitting.
+scorecard_recipe card_recipe();
 
 /// How to fit a `linear_member`.
 struct linear_recipe {

@@ -20,7 +20,8 @@
 // of r n_r. Itemsets of more than three items go through the same with the rows of their first
 // items ANDed into a row of their own.
 //
-// Sums of 64 and of 128 bits have a source each: the kernels of one compile for a minute.
+// The kernels have a source for each kind: plain sums, other sums of 64 bits, and sums of 128 bits.
+// One source for all would compile for minutes.
 namespace rulerank::inline v0::l2r::by_document {
 
 using bitmaps::add_bit_product;
@@ -440,6 +441,20 @@ __global__ __launch_bounds__(threads, 2) void tensor_kernel(arguments<Sum> const
 }
 
 template <class Sum>
+using kernel_pointer = void (*)(arguments<Sum>);
+
+/// The kernel without support weights and smoothing, of sums of 64 bits.
+kernel_pointer<std::uint64_t> plain_kernel(bool rows_fit, bool factors_fit);
+
+template <class Sum, bool Plain>
+kernel_pointer<Sum> kernel_of(bool rows_fit, bool factors_fit) {
+  if (rows_fit)
+    return factors_fit ? tensor_kernel<Sum, Plain, false, true, true>
+                       : tensor_kernel<Sum, Plain, false, true, false>;
+  return tensor_kernel<Sum, Plain, false, false, false>;
+}
+
+template <class Sum>
 class tensor_scorer final : public device_scorer {
  public:
   tensor_scorer(prepared_training const& training, device_training const& on_device)
@@ -511,22 +526,13 @@ class tensor_scorer final : public device_scorer {
   }
 
  private:
-  using kernel = void (*)(arguments<Sum>);
-
-  template <bool Plain>
-  static kernel choose(bool rows_fit, bool factors_fit) {
-    if (rows_fit)
-      return factors_fit ? tensor_kernel<Sum, Plain, false, true, true>
-                         : tensor_kernel<Sum, Plain, false, true, false>;
-    return tensor_kernel<Sum, Plain, false, false, false>;
-  }
-  static kernel choose(bool plain, bool classwise, bool rows_fit, bool factors_fit) {
+  static kernel_pointer<Sum> choose(bool plain, bool classwise, bool rows_fit, bool factors_fit) {
     if (classwise)
       return rows_fit ? tensor_kernel<Sum, false, true, true, false>
                       : tensor_kernel<Sum, false, true, false, false>;
     if constexpr (sizeof(Sum) == sizeof(std::uint64_t))
-      if (plain) return choose<true>(rows_fit, factors_fit);
-    return choose<false>(rows_fit, factors_fit);
+      if (plain) return plain_kernel(rows_fit, factors_fit);
+    return kernel_of<Sum, false>(rows_fit, factors_fit);
   }
 
   device_score_table<Sum> table_;
@@ -537,7 +543,7 @@ class tensor_scorer final : public device_scorer {
   std::uint32_t max_rows_;
   int multiprocessors_ = 0;
   std::size_t shared_ = 0;
-  kernel kernel_ = nullptr;
+  kernel_pointer<Sum> kernel_ = nullptr;
 };
 
 /// Scores with sums of 128 bits.

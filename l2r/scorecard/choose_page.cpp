@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 // Which card fits on the page, by cross-fitting.
@@ -120,11 +121,14 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   if (!asked.cross_fit) return choice;
   if (asked.page->choose_loss) choice.options.loss = loss_for(queries, training);
   choice.options.page->choose_loss = false;
-  if (queries.size() < 2) return choice;
+  bool const learns =
+      std::ranges::adjacent_find(training.labels, std::not_equal_to<>()) != training.labels.end();
+  if (queries.size() < 2 || !learns) return choice;
   std::vector<std::size_t> sizes;
+  std::size_t const most = std::min(asked.page->max_features, training.feature_count());
   for (std::size_t const size : page_sizes)
-    if (size < asked.page->max_features) sizes.push_back(size);
-  sizes.push_back(asked.page->max_features);
+    if (size < most) sizes.push_back(size);
+  sizes.push_back(most);
   std::size_t const folds = std::min(asked.folds, queries.size());
   std::vector<std::size_t> const dealt = deal_queries(ctx.seed, queries.size(), folds);
   std::vector<judged> all;

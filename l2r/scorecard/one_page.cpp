@@ -317,6 +317,36 @@ bool pool_bins(draft& card, std::vector<double>& points) {
   return true;
 }
 
+/// Makes neighbouring bins with the same points one, but leaves each feature a cut.
+void join_equal_bins(draft& card, std::vector<double>& points) {
+  std::vector<std::size_t> kept(card.items.feature_count());
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  std::vector<std::vector<std::uint8_t>> to;
+  std::vector<double> joined;
+  for (std::size_t f = 0; f < card.items.feature_count(); ++f) {
+    std::size_t const begin = card.items.item_begin[f], bins = value_bins(card.items, f);
+    std::vector<double> cuts;
+    std::vector<std::uint8_t> of_bin{0};
+    joined.push_back(points[begin]);
+    for (std::size_t b = 1; b < bins; ++b) {
+      bool const is_last_cut = cuts.empty() && b + 1 == bins;
+      if (points[begin + b] != joined.back() || is_last_cut) {
+        cuts.push_back(card.cuts[f][b - 1]);
+        joined.push_back(points[begin + b]);
+      }
+      of_bin.push_back(static_cast<std::uint8_t>(cuts.size()));
+    }
+    if (card.items.has_missing_item[f]) {
+      of_bin.push_back(static_cast<std::uint8_t>(cuts.size() + 1));
+      joined.push_back(points[begin + bins]);
+    }
+    card.cuts[f] = std::move(cuts);
+    to.push_back(std::move(of_bin));
+  }
+  card.items = with_bins(card.items, kept, to);
+  points = std::move(joined);
+}
+
 /// Points from 0 on, in units of which the largest item has as many as the page allows.
 class scaled_points {
  public:
@@ -348,15 +378,19 @@ class scaled_points {
       sum += base_[card_.items.item_begin[f]];
     return sum;
   }
-  std::vector<double> const& points() const noexcept { return points_; }
+  /// The nearest whole points.
+  std::vector<double> nearest() const {
+    std::vector<double> whole;
+    for (double const p : points_) whole.push_back(std::nearbyint(p));
+    return whole;
+  }
 
-  /// Whole points near these: the nearest ones, then moved one by one, each by a point, while that
+  /// Whole points near these: the nearest ones, moved one by one, each by a point, while that
   /// lessens the second-order approximation of what the points make smallest, whose second
   /// derivatives are [items][items].
   std::vector<double> whole(context const& ctx, std::vector<double> const& curvature) const {
     std::size_t const n = points_.size();
-    std::vector<double> whole(n), slope(n);
-    for (std::size_t a = 0; a < n; ++a) whole[a] = std::nearbyint(points_[a]);
+    std::vector<double> whole = nearest(), slope(n);
     for (std::size_t a = 0; a < n; ++a)
       for (std::size_t b = 0; b < n; ++b)
         slope[a] += curvature[a * n + b] * (whole[b] - points_[b]);
@@ -421,7 +455,7 @@ page_card fit_features(context const& ctx, std::span<datasets::query_group const
                        datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                        scorecard_options const& options, std::vector<std::size_t> chosen,
                        bool learns, fit_for purpose) {
-  page_card page{cuts, {}, {}, std::vector<double>(training.items())};
+  page_card page{cuts, {}, {}, std::vector<double>(training.items()), {}};
   for (datasets::feature_cuts& one : page.cuts.features) one.cuts.clear();
   // Where nothing is to be learned the card has one feature, whose points are 0.
   if (chosen.empty()) chosen.push_back(0);
@@ -449,8 +483,9 @@ page_card fit_features(context const& ctx, std::span<datasets::query_group const
     page.unit = scaled.unit();
     page.offset = scaled.offset();
     points = purpose == fit_for::judgment
-                 ? scaled.points()
+                 ? scaled.nearest()
                  : scaled.whole(ctx, curvature_at(ctx, queries, card.items, points, options));
+    join_equal_bins(card, points);
   }
   page.card.features = card.items.features;
   page.card.item_begin = card.items.item_begin;
@@ -474,6 +509,32 @@ page_card fit_features(context const& ctx, std::span<datasets::query_group const
   }
   page.items = std::move(card.items);
   return page;
+}
+
+/// The totals of the documents that a card was fitted to, in about ten groups of equally many.
+std::vector<card_total> totals_of(page_card const& page, datasets::binned_dataset const& training) {
+  constexpr std::size_t groups = 10;
+  std::vector<std::pair<std::int64_t, std::int32_t>> documents(training.documents);
+  for (std::size_t d = 0; d < training.documents; ++d) {
+    documents[d].second = training.labels[d];
+    for (std::size_t f = 0; f < training.feature_count(); ++f)
+      if (std::uint8_t const code = training.code(f, d); code != datasets::no_item)
+        documents[d].first += std::llrint(page.points[training.item_begin[f] + code]);
+  }
+  std::ranges::sort(documents);
+  std::vector<card_total> totals;
+  std::size_t group = 0;
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    bool const is_new = d == 0 || documents[d].first != documents[d - 1].first;
+    if (is_new && d * groups >= group * documents.size()) {
+      totals.push_back({documents[d].first});
+      group = d * groups / documents.size() + 1;
+    }
+    ++totals.back().documents;
+    totals.back().mean_label += documents[d].second;
+  }
+  for (card_total& one : totals) one.mean_label /= one.documents;
+  return totals;
 }
 
 }  // namespace
@@ -501,7 +562,10 @@ page_card fit_page(context const& ctx, std::span<datasets::query_group const> qu
                    datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                    scorecard_options const& options) {
   std::size_t const sizes[] = {options.page->max_features};
-  return std::move(fit_pages(ctx, queries, training, cuts, options, sizes, fit_for::use).front());
+  page_card page =
+      std::move(fit_pages(ctx, queries, training, cuts, options, sizes, fit_for::use).front());
+  page.totals = totals_of(page, training);
+  return page;
 }
 
 }  // namespace rulerank::l2r

@@ -20,6 +20,7 @@ struct page_card {
   /// Of each item of the training documents given: its points, 0 for features that are not on the
   /// card.
   std::vector<double> points;
+  std::vector<card_total> totals;  ///< about ten, of equally many documents
   /// A total t stands for the fitted score offset + unit t.
   double unit = 1, offset = 0;
 };
@@ -33,8 +34,8 @@ page_card fit_page(context const& ctx, std::span<datasets::query_group const> qu
 
 /// What cards are fitted for.
 enum class fit_for {
-  use,       ///< whole points, of the smallest value
-  judgment,  ///< points as they are fitted, of about the smallest value
+  use,       ///< points fitted to the smallest value, then rounded as well as can be
+  judgment,  ///< points fitted to about the smallest value, then rounded to the nearest
 };
 
 /// Fits cards of at most so many features each: card i has the features of card i + 1 that were

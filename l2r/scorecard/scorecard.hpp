@@ -53,6 +53,13 @@ struct card_trial {
   double error = 0;    ///< standard error of `behind`
 };
 
+/// Training documents of a card on one page, by their totals.
+struct card_total {
+  std::int64_t from = 0;        ///< whole points; up to the next larger total of a list
+  std::uint32_t documents = 0;  ///< with such totals
+  double mean_label = 0;        ///< theirs
+};
+
 /// The points p of a card have the smallest sum of the loss, `points_penalty` times the sum of all
 /// p^2, and `smoothness` times the sum over neighbouring bins of a feature of the squared
 /// difference of their points. The item of missing values has no neighbour.

@@ -12,6 +12,17 @@
 // The kind `scorecard`: points of items.
 namespace rulerank::inline v0::l2r {
 
+scorecard_recipe card_recipe() {
+  scorecard_recipe made;
+  made.discretizer.method = datasets::binning::capped;
+  made.discretizer.bins = 12;
+  // The features of a page are few, and large points of theirs do no harm.
+  made.options.points_penalty = 1e-3;
+  made.options.cross_fit = true;
+  made.options.page.emplace().choose_loss = true;
+  return made;
+}
+
 namespace {
 
 constexpr std::int64_t most_points = std::int64_t{1} << 52;  // doubles have all of these
@@ -42,7 +53,8 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
                             wanted.options.cross_fit ? wanted.options.folds : 0,
                             static_cast<std::uint32_t>(page.items.documents),
                             documents_of_items(page.items),
-                            std::move(choice.frontier)};
+                            std::move(choice.frontier),
+                            std::move(page.totals)};
   }
   scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
   return scorecard_member{made.cuts,
@@ -100,6 +112,9 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
     written["training_documents"] = member.training_documents;
     written["item_documents"] = by_feature(member.item_documents);
   }
+  for (card_total const& one : member.totals)
+    written["totals"].push_back(
+        {{"from", one.from}, {"documents", one.documents}, {"mean_label", one.mean_label}});
   return written;
 }
 
@@ -175,6 +190,16 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
   member.card.points =
       read_by_feature(from, "points", member.card, "points", -most_points, most_points);
   if (from.has("item_documents")) read_counts(from, member);
+  if (from.has("totals"))
+    for (std::size_t i = 0; i < from.list("totals").size(); ++i) {
+      json_fields const one(from.list("totals")[i], from.name(),
+                            fmt::format("{}totals[{}].", from.prefix(), i));
+      member.totals.push_back(
+          {static_cast<std::int64_t>(one.integer("from", 0, std::uint64_t{1} << 24)),
+           static_cast<std::uint32_t>(
+               one.integer("documents", 1, std::numeric_limits<std::int32_t>::max())),
+           one.number("mean_label")});
+    }
   return member;
 }
 

@@ -25,8 +25,8 @@ current_ranks = contextvars.ContextVar("current_ranks", default=None)
 
 @contextlib.contextmanager
 def over_ranks(ranks: Any) -> Iterator[None]:
-    """Shares the work of the calls inside out over ranks: choosing documents, scores, cuts, mining, pools and searches. Each
-    rank makes the same calls with the same arguments, in the same order, and has the whole result, the same as of one rank.
+    """Distributes the calls in the `with` block over ranks: choosing documents, scores, cuts, mining, pools and searches.
+    Each rank makes the same calls with the same arguments in the same order, and gets the full result.
 
     Parameters
     ----------

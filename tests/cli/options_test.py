@@ -26,7 +26,7 @@ class Misspelt(harness.CommandLine):
                 (["help", "evalute"], "found 'evalute', expected a verb", "evaluate"),
                 (["completion", "bsh"], "found 'bsh', expected bash, zsh or fish", "bash"),
                 (["rank", "--method", "frequncy"],
-                 "--method: found 'frequncy', expected tube, width or frequency", "frequency"),
+                 "--method: found 'frequncy', expected tube, width, frequency or capped", "frequency"),
                 (["rank", "--engine", "projct"], "--engine: found engine 'projct'", "project"),
                 (["evaluate", "--metrics", "MAP,NCDG@10"], "--metrics: ", "NDCG"),
                 (["evaluate", "--profile", "standart"], "--profile: found 'standart'", "standard"),

@@ -322,14 +322,24 @@ class Rank(harness.CommandLine):
 
     def test_a_card_has_whole_points_and_says_what_its_size_costs(self):
         self.fit("--members", "card", "--max-features", 2, "--max-points", 20, "--loss", "pair",
-                 message="at most 2 features: NDCG ")
+                 message=" by cross-fitting, in ")
         scores = self.scores("--model", self.model, "--test", self.test).split()
         self.assertTrue(all(float(score).is_integer() and 0 <= float(score) <= 40 for score in scores))
         found = json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
         self.assertLessEqual(len({item["feature"] for item in found["items"]}), 2)
         self.assertEqual(found["options"]["page"], {"max_features": 2, "points": 20})
         self.assertIn(max(item["points"] for item in found["items"]), range(1, 21))
-        self.fit("--members", "card", "--loss", "point", message="squared error of a query ")
+        self.expect(0, "sample", "--documents", 600, "--features", 8, "--queries", 30, "--fold-count", 3, "--out-dir", "s",
+                    "--quiet")
+        line = ["fit", "--train", "s/Fold1/train.txt", "--model", self.model, "--members", "card"]
+        self.expect(0, *line, message="at most 3 features: NDCG ")
+        shown = self.expect(0, "inspect", "--model", self.model).stdout.decode()
+        for part in ("Kind card", "What a total means", "Quality by size", "standard error"):
+            self.assertIn(part, shown)
+        self.expect(0, *line, "--loss", "point", message="squared error of a query ")
+        self.expect(2, *line, "--points-penalty", "cross-fit", message="--points-penalty: found cross-fit, expected a number")
+        self.expect(2, "rank", "--model", self.model, "--test", self.test, "--max-features", 3,
+                    message="--model excludes --max-features")
         self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "card", "--max-features", 0,
                     message="--max-features")
         self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "scorecard", "--max-points", 10,
@@ -532,23 +542,24 @@ class Rank(harness.CommandLine):
     def test_options_of_members_that_make_no_sense(self):
         line = ["fit", "--train", self.train, "--model", self.model]
         for words, message in (
-                (["--rule-size", 4], "--rule-size: fit chooses the members (--members recommended), "
-                 "which have it; expected --members rules beside it"),
-                *(([option, value], f"{option}: fit chooses the members (--members recommended), "
-                   f"which have it; expected --members {kind} beside it") for option, value, kind in (
+                (["--rule-size", 4], "--rule-size: fit chooses the members (--members recommended) "
+                 "and their options; expected --members rules beside it"),
+                *(([option, value], f"{option}: fit chooses the members (--members recommended) "
+                   f"and their options; expected --members {kind} beside it") for option, value, kind in (
                        ("--min-support", 1, "rules"), ("--min-confidence", 0.1, "rules"),
                        ("--support-weight", 0, "rules"), ("--smoothing", 0, "rules"),
-                       ("--feature-share", 1, "rules"), ("--method", "tube", "rules or scorecard"),
-                       ("--bins", 10, "rules or scorecard"), ("--loss", "pair", "scorecard"),
-                       ("--points-penalty", 1, "scorecard"), ("--smoothness", 1, "scorecard"),
+                       ("--feature-share", 1, "rules"), ("--method", "tube", "rules or scorecard or card"),
+                       ("--bins", 10, "rules or scorecard or card"), ("--loss", "pair", "scorecard or card"),
+                       ("--points-penalty", 1, "scorecard or card"), ("--smoothness", 1, "scorecard or card"),
+                       ("--max-features", 3, "card"), ("--max-points", 3, "card"),
                        ("--strength", "cross-fit", "linear"))),
                 (["--members", "rules", "--loss", "pair"],
                  "--loss: no member is of the kind scorecard"),
                 (["--members", "scorecard", "--strength", 3], "no member is of the kind linear"),
                 (["--members", "recommended,rules"], "found recommended beside others"),
                 (["--members", "recommended", "--loss", "list"],
-                 "--loss: --members recommended chooses the members, which have it; expected "
-                 "--members scorecard"),
+                 "--loss: --members recommended chooses the members and their options; expected "
+                 "--members scorecard or card"),
                 (["--members", "recommended", "--strength", 3], "--strength: --members recommended"),
                 (["--members", "recommended", "--rule-size", 4], "--rule-size: --members recommended"),
                 # As it is by default, too: what counts is that the line has it.

@@ -15,7 +15,6 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::string_view cross_fitted = "cross-fit";
-constexpr double card_points_penalty = 1e-3;
 
 }  // namespace
 
@@ -125,12 +124,20 @@ l2r::scorecard_options member_arguments::scorecard() const {
 }
 
 l2r::scorecard_options member_arguments::card() const {
-  l2r::scorecard_options options = scorecard();
-  // With few features on the card larger points do no harm, and no penalty means no page.
-  if (!points_penalty) options.points_penalty = card_points_penalty;
-  options.cross_fit = !smoothness;
-  options.page = l2r::card_page{};
-  options.page->choose_loss = options.cross_fit && !loss;
+  l2r::scorecard_options options = l2r::card_recipe().options;
+  l2r::scorecard_options const given = scorecard();
+  if (loss) {
+    options.loss = given.loss;
+    options.page->choose_loss = false;
+  }
+  if (given.cross_fit)
+    throw usage_error("--points-penalty: found cross-fit, expected a number for a card");
+  if (points_penalty) options.points_penalty = given.points_penalty;
+  if (smoothness) {
+    options.smoothness = given.smoothness;
+    options.cross_fit = false;
+  }
+  options.folds = given.folds;
   options.page->max_features = max_features.value_or(options.page->max_features);
   options.page->points = points.value_or(options.page->points);
   l2r::check(options);
@@ -139,10 +146,10 @@ l2r::scorecard_options member_arguments::card() const {
 
 datasets::discretizer_options member_arguments::card_cuts(
     discretizer_arguments const& values) const {
-  constexpr int card_bins = 12;
   datasets::discretizer_options options = values.options();
-  if (verb_ == nullptr || verb_->count("--method") == 0) options.method = datasets::binning::capped;
-  if (verb_ == nullptr || verb_->count("--bins") == 0) options.bins = card_bins;
+  datasets::discretizer_options const own = l2r::card_recipe().discretizer;
+  if (verb_ == nullptr || verb_->count("--method") == 0) options.method = own.method;
+  if (verb_ == nullptr || verb_->count("--bins") == 0) options.bins = own.bins;
   return options;
 }
 
@@ -174,12 +181,12 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
       if (verb_->count(option) == 0) continue;
       if (recommended && verb_->count("--members") == 0)
         throw usage_error(
-            fmt::format("{}: {} chooses the members (--members {}), which have it; expected "
+            fmt::format("{}: {} chooses the members (--members {}) and their options; expected "
                         "--members {} beside it",
                         option, verb_->get_name(), recommended_members, one.words()));
       if (recommended)
         throw usage_error(fmt::format(
-            "{}: --members {} chooses the members, which have it; expected --members {}", option,
+            "{}: --members {} chooses the members and their options; expected --members {}", option,
             recommended_members, one.words()));
       if (!one.fits(kinds))
         throw usage_error(fmt::format("{}: no member is of the kind {}", option, one.words()));

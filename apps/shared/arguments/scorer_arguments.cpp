@@ -30,9 +30,10 @@ void scorer_arguments::add_to(CLI::App& verb) {
   ranker.add_engine_to(verb);
   // A model says all that --train and the options of cuts and settings do.
   CLI::Option* const fitted = verb.get_option("--model");
-  for (char const* const name : {"--train", "--norm", "--method", "--bins", "--missing-values",
-                                 "--unlisted", "--discretizer", "--settings", "--members", "--loss",
-                                 "--points-penalty", "--smoothness", "--strength"})
+  for (char const* const name :
+       {"--train", "--norm", "--method", "--bins", "--missing-values", "--unlisted",
+        "--discretizer", "--settings", "--members", "--loss", "--points-penalty", "--smoothness",
+        "--max-features", "--max-points", "--strength"})
     fitted->excludes(verb.get_option(name));
 }
 
