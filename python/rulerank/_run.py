@@ -25,7 +25,7 @@ current_ranks = contextvars.ContextVar("current_ranks", default=None)
 
 @contextlib.contextmanager
 def over_ranks(ranks: Any) -> Iterator[None]:
-    """Distributes the calls in the `with` block over ranks: choosing documents, scores, cuts, mining, pools and searches.
+    """Distributes the calls in the `with` block over ranks: choosing documents, scores, mining, pools and searches.
     Each rank makes the same calls with the same arguments in the same order, and gets the full result.
 
     Parameters

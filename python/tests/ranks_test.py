@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rulerank
-from rulerank import DenseNeighbors, Discretizer, MetricNeighbors, RuleRanker, SelectiveSampler, TextNeighbors, over_ranks
+from rulerank import DenseNeighbors, MetricNeighbors, RuleRanker, SelectiveSampler, TextNeighbors, over_ranks
 
 
 class ThreadRanks:
@@ -79,10 +79,9 @@ def test_choices(train):
     expect_same(choices)
 
 
-def test_cuts_and_scores(train):
+def test_scores(train):
     X, y, qid = train
     ranker = RuleRanker("rules").fit(X, y, qid)
-    expect_same(lambda: [Discretizer(bins=5).fit_transform(X, y, qid)])
     expect_same(lambda: [ranker.predict(X, qid)])
 
 
@@ -144,9 +143,10 @@ def test_what_a_rank_raises(train):
             raise RuntimeError("the other rank is gone")
 
     X, y, qid = train
+    ranker = RuleRanker("rules").fit(X, y, qid)
     with over_ranks(Broken()), pytest.raises(RuntimeError, match="the other rank is gone"):
-        Discretizer(bins=5).fit(X, y, qid)
-    Discretizer(bins=5).fit(X, y, qid)  # afterwards alone again
+        ranker.predict(X, qid)
+    ranker.predict(X, qid)  # afterwards alone again
 
 
 @pytest.mark.parametrize(("ranks", "message"), [

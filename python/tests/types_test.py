@@ -28,7 +28,8 @@ def test_signatures_have_types_that_are_there(name, what):
     assert not bare
     assert signature.return_annotation is not signature.empty
     # Names of annotations are those of the module or of what type checkers alone import.
-    checkers = {"pd": pandas, "Any": typing.Any, "Callable": typing.Callable, "Sequence": typing.Sequence,
+    checkers = {"pd": pandas, "Any": typing.Any, "Callable": typing.Callable, "Iterator": typing.Iterator,
+                "Sequence": typing.Sequence,
                 "Self": typing.TypeVar("Self")}
     for annotation in [*(of.annotation for of in signature.parameters.values()), signature.return_annotation]:
         if isinstance(annotation, str):
