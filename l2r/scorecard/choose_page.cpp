@@ -20,14 +20,18 @@ constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
 /// Pairs need documents to compare: labelled ones a query, on average.
 constexpr double documents_for_pairs = 10;
 
+/// Whether a query has documents of different labels.
+bool has_pairs(datasets::query_group const& query, std::vector<std::int32_t> const& labels) {
+  auto const own = std::span(labels).subspan(query.begin, query.size());
+  return std::ranges::adjacent_find(own, std::not_equal_to<>()) != own.end();
+}
+
 /// The loss that suits the labels at hand.
 card_loss loss_for(std::span<datasets::query_group const> queries,
                    datasets::binned_dataset const& training) {
   std::size_t compared = 0, with_pairs = 0;
   for (datasets::query_group const& q : queries) {
-    auto const first = training.labels.begin() + static_cast<std::ptrdiff_t>(q.begin);
-    auto const end = training.labels.begin() + static_cast<std::ptrdiff_t>(q.end);
-    if (std::all_of(first, end, [&](std::int32_t y) { return y == *first; })) continue;
+    if (!has_pairs(q, training.labels)) continue;
     ++with_pairs;
     compared += q.size();
   }
@@ -72,14 +76,8 @@ std::vector<double> qualities(context const& ctx, query_part const& left_out, pa
   eval::measure const measures[] = {eval::parse_measure("NDCG")};
   auto const values =
       eval::evaluate(ctx, {left_out.items.labels, left_out.queries, {}}, total, measures, rules);
-  for (std::size_t q = 0; q < left_out.queries.size(); ++q) {
-    auto const first =
-        left_out.items.labels.begin() + static_cast<std::ptrdiff_t>(left_out.queries[q].begin);
-    auto const end =
-        left_out.items.labels.begin() + static_cast<std::ptrdiff_t>(left_out.queries[q].end);
-    if (!std::all_of(first, end, [&](std::int32_t y) { return y == *first; }))
-      found.push_back(values.values[q]);
-  }
+  for (std::size_t q = 0; q < left_out.queries.size(); ++q)
+    if (has_pairs(left_out.queries[q], left_out.items.labels)) found.push_back(values.values[q]);
   return found;
 }
 

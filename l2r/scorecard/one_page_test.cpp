@@ -57,6 +57,14 @@ scorecard_options page_options(std::size_t features = 3, int points = 100,
   return options;
 }
 
+scorecard_recipe page_recipe(std::size_t features, bool cross_fit) {
+  scorecard_recipe how;
+  how.discretizer = {datasets::binning::capped, 8};
+  how.options = page_options(features);
+  how.options.cross_fit = cross_fit;
+  return how;
+}
+
 context on_threads(int threads) {
   context ctx;
   ctx.threads = threads;
@@ -140,7 +148,7 @@ TEST(pair_system, is_the_sum_over_pairs) {
   }
 }
 
-/// What holds of every card on one page.
+/// Checks the invariants of a card on one page.
 void expect_page(page_card const& page, std::size_t features, int points) {
   scorecard const& card = page.card;
   ASSERT_LE(card.features.size(), features);
@@ -317,10 +325,7 @@ TEST(one_page, options_are_checked) {
 TEST(one_page, is_kept_in_a_model_file_and_scores_each_document_alone) {
   context const ctx;
   auto const data = random_set(200, 10);
-  scorecard_recipe how;
-  how.discretizer = {datasets::binning::capped, 8};
-  how.options = page_options(3);
-  recipe const recipes[] = {how};
+  recipe const recipes[] = {page_recipe(3, false)};
   model const fitted = fit(ctx, data, recipes);
   model const read = model_from_bytes(to_bytes(fitted), "kept");
   auto const& member = std::get<scorecard_member>(read.members.front());
@@ -340,11 +345,7 @@ TEST(one_page, is_kept_in_a_model_file_and_scores_each_document_alone) {
 TEST(one_page, keeps_its_frontier_in_a_model_file) {
   context const ctx;
   auto const data = random_set(200, 14);
-  scorecard_recipe how;
-  how.discretizer = {datasets::binning::capped, 8};
-  how.options = page_options(5);
-  how.options.cross_fit = true;
-  recipe const recipes[] = {how};
+  recipe const recipes[] = {page_recipe(5, true)};
   model const fitted = fit(ctx, data, recipes);
   auto const& before = std::get<scorecard_member>(fitted.members.front()).frontier;
   model const read = model_from_bytes(to_bytes(fitted), "kept");
@@ -364,10 +365,7 @@ TEST(one_page, keeps_its_frontier_in_a_model_file) {
 TEST(one_page, says_what_totals_mean) {
   context const ctx;
   auto const data = random_set(300, 15);
-  scorecard_recipe how;
-  how.discretizer = {datasets::binning::capped, 8};
-  how.options = page_options(3);
-  recipe const recipes[] = {how};
+  recipe const recipes[] = {page_recipe(3, false)};
   model const fitted = model_from_bytes(to_bytes(fit(ctx, data, recipes)), "kept");
   auto const& totals = std::get<scorecard_member>(fitted.members.front()).totals;
   auto const scores = scorer(ctx, fitted).score(ctx, data).scores;
