@@ -13,8 +13,8 @@ namespace rulerank::inline v0 {
 /// Processes that share out work: each makes the same calls in the same order, and all have the
 /// results. One thread of a process uses its group, the one that made it.
 ///
-/// What is thrown in a task, or by one process alone, ends the work of all: whoever implements the
-/// group says how the other processes learn of it.
+/// An exception in a task, or on one process alone, ends the work of all processes. The class that
+/// implements the group says how the other processes learn of it.
 class process_group {
  public:
   /// Does a task on one process, and returns the task's result.

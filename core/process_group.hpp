@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-// What processes tell each other through a group (core/context.hpp). Threads: one thread of a
+// Exchange of values between the processes of a group (core/context.hpp). Threads: one thread of a
 // process uses its group, the one that made it; contexts with a group are for that thread alone.
 namespace rulerank::inline v0 {
 

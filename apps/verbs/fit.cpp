@@ -51,7 +51,7 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
                       counted(items.items(), "item"))};
 }
 
-/// What size costs, of a card whose size was chosen.
+/// Prints the quality of each size, where `fit` chose the size of a card.
 void say_frontier(session& owner, l2r::model const& model) {
   for (l2r::model_member const& member : model.members) {
     auto const* const card = std::get_if<l2r::scorecard_member>(&member);

@@ -30,7 +30,7 @@ class query_clock {
   virtual void answered(std::size_t thread, std::size_t query) = 0;
 };
 
-/// What is searched.
+/// The searched structure, the queries, and how far to search.
 struct searched_queries {
   metric_structure const& structure;
   exclusion const& rule;

@@ -39,11 +39,11 @@ struct scorecard_member {
   /// model file does not say.
   std::uint32_t training_documents = 0;
   std::vector<std::uint32_t> item_documents;
-  /// Of a card on one page: the best card of each size that was tried, smallest first; empty where
-  /// none was.
+  /// A card on one page has the best card of each size that was tried, smallest first. Empty if
+  /// sizes were not tried.
   std::vector<card_trial> frontier{};
-  /// Of a card on one page: what totals its training documents have, rising; empty where a model
-  /// file does not say.
+  /// A card on one page has the totals of its training documents, rising. Empty if the model file
+  /// has none.
   std::vector<card_total> totals{};
 };
 

@@ -95,7 +95,7 @@ struct total {
   }
 };
 
-/// What a warp needs to know of the document. Its rows are 0 .. used - 1; eight empty ones follow.
+/// A document as a warp reads it. Its rows are 0 .. used - 1; eight empty ones follow.
 template <class Sum, class Rows>
 struct document {
   Rows rows;
@@ -122,8 +122,8 @@ struct tile_rows {
   }
 };
 
-/// What the itemsets of a tile with the rows l0 .. l0 + 7 add, their classes held against the
-/// thresholds one by one. n: their counts, 0 for those to be left out.
+/// Returns the sums of the itemsets of a tile with the rows l0 .. l0 + 7, and compares each class
+/// with the thresholds. n: their counts, 0 for those to be left out.
 template <class Sum, class Rows>
 __device__ score_sums<Sum> classwise_sums(document<Sum, Rows> const& d, tile_rows<Rows> const& tile,
                                           std::uint32_t l0, std::uint32_t const (&n)[4]) {

@@ -371,7 +371,7 @@ class scaled_points {
   }
 
   double unit() const noexcept { return unit_; }
-  /// What a document has whose points are all 0.
+  /// The fitted score of a document with 0 points in every feature.
   double offset() const {
     double sum = 0;
     for (std::size_t f = 0; f < card_.items.feature_count(); ++f)

@@ -17,7 +17,7 @@ struct page_card {
   datasets::discretizer cuts;  ///< those given, without the features that are not on the card
   datasets::binned_dataset items;
   scorecard card;
-  /// Of each item of the training documents given: its points, 0 for features that are not on the
+  /// The points of each item of the given training documents; 0 for features that are not on the
   /// card.
   std::vector<double> points;
   std::vector<card_total> totals;  ///< about ten, of equally many documents
@@ -32,7 +32,7 @@ page_card fit_page(context const& ctx, std::span<datasets::query_group const> qu
                    datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                    scorecard_options const& options);
 
-/// What cards are fitted for.
+/// The purpose of a fit.
 enum class fit_for {
   use,       ///< points fitted to the smallest value, then rounded as well as can be
   judgment,  ///< points fitted to about the smallest value, then rounded to the nearest
