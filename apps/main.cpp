@@ -13,6 +13,7 @@
 #include "core/output_file.hpp"
 #include "core/version.hpp"
 #include "knn/dense/published/engines.hpp"
+#include "knn/metric/published/engines.hpp"
 #include "knn/sparse/published/engines.hpp"
 #include "l2r/published/engines.hpp"
 #include "mpi/communicator.hpp"
@@ -207,6 +208,7 @@ void add_published_engines() {
   al::add_published_engines();
   l2r::add_published_engines();
   knn::add_published_dense_engines();
+  knn::add_published_metric_engines();
   knn::add_published_sparse_engines();
 }
 

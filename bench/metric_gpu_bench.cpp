@@ -25,6 +25,7 @@
 #include "datasets/vectors.hpp"
 #include "knn/metric/edit_matrix.hpp"
 #include "knn/metric/gpu_search.hpp"
+#include "knn/metric/published/engines.hpp"
 #include "knn/metric/search.hpp"
 
 #include <algorithm>
@@ -258,9 +259,10 @@ void measure_engine(context const& ctx, bench::settings const& chosen, task cons
         "\"cpu_evaluations\": {:.6g}, \"cpu_serial_queries_per_s\": {:.6g}, \"cpu_threads\": {}, "
         "\"cpu_threads_queries_per_s\": {:.6g}}}\n",
         head, of.what.name(), queries, size, static_cast<double>(found.ids.size()) / asked,
-        static_cast<double>(work.evaluations) / asked, work.pending, work.launches, work.devices,
-        median(kernels), whole_s, *std::min_element(whole.begin(), whole.end()), asked / whole_s,
-        cpu.evaluations, cpu.serial_queries_per_s, ctx.thread_count(), cpu.threads_queries_per_s);
+        static_cast<double>(work.evaluations) / asked, count_of(work.counts, "pending"),
+        work.launches, work.devices, median(kernels), whole_s,
+        *std::min_element(whole.begin(), whole.end()), asked / whole_s, cpu.evaluations,
+        cpu.serial_queries_per_s, ctx.thread_count(), cpu.threads_queries_per_s);
     std::cout.flush();
   }
 }
@@ -299,7 +301,7 @@ void measure_searches(context const& ctx, bench::settings const& chosen, task co
 
 void measure_matrix(context const& ctx, bench::settings const& chosen, task const& given) {
   knn::metric_index const index(ctx, given.space, {knn::metric_index_type::brute});
-  auto const layout = knn::lay_out(index, knn::metric_engine::pairs);
+  auto const layout = knn::lay_out_all(index, knn::word_places::by_length);
   auto const queries = knn::queries_of(layout, given.words);
   size_t const objects = layout.objects;
   // A matrix of all pairs need not fit the host: some thousand queries go there.
@@ -336,6 +338,7 @@ void measure_matrix(context const& ctx, bench::settings const& chosen, task cons
 }  // namespace
 
 int main(int argc, char** argv) try {
+  knn::add_published_metric_engines();
   bench::settings chosen(
       {{"words", ""},          {"vectors", ""},        {"objects", ""},
        {"queries", ""},        {"engines", ""},        {"write", ""},

@@ -359,7 +359,7 @@ class metric_search {
     knn::metric_gpu_work const& work = objects.gpu_work();
     summary["engine"] = knn::name_of(objects.on_gpus()->engine());
     summary["evaluations"] = work.evaluations;
-    summary["pending"] = work.pending;
+    summary["pending"] = count_of(work.counts, "pending");
     summary["launches"] = work.launches;
     summary["gpus"] = work.devices;
     // None searches where there are no queries or no objects.

@@ -6,7 +6,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// The Block of knn/metric/block_search.hpp that a device runs. Its functions do nothing on the
+/// The Block of knn/metric/block_objects.hpp that a device runs. Its functions do nothing on the
 /// host, where no one calls them.
 class cuda_block {
  public:

@@ -36,9 +36,10 @@ void order_equal(std::span<std::uint32_t> ids, std::span<double const> values) {
 
 class dense_pairs final : public metric_gpu_searcher {
  public:
-  explicit dense_pairs(gpu_build const& from)
-      : layout_(from.layout),
-        index_(from.ctx, rows_of(from.layout), {.engine = dense_engine::flat}) {}
+  dense_pairs(context const& ctx, gpu_layout layout)
+      : layout_(std::move(layout)), index_(ctx, rows_of(layout_), {.engine = dense_engine::flat}) {}
+
+  gpu_layout const& layout() const override { return layout_; }
 
   void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
               gpu_candidates& found, metric_gpu_work& work) const override {
@@ -111,14 +112,14 @@ class dense_pairs final : public metric_gpu_searcher {
     ++work.launches;
   }
 
-  gpu_layout const& layout_;
+  gpu_layout layout_;
   dense_index index_;
 };
 
 }  // namespace
 
-std::unique_ptr<metric_gpu_searcher> make_dense_pairs(gpu_build const& from) {
-  return std::make_unique<dense_pairs>(from);
+std::unique_ptr<metric_gpu_searcher> make_dense_pairs(context const& ctx, gpu_layout layout) {
+  return std::make_unique<dense_pairs>(ctx, std::move(layout));
 }
 
 }  // namespace rulerank::knn

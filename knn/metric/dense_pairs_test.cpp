@@ -36,8 +36,8 @@ neighbours one_by_one(metric_index const& index, vectors const& asked, std::size
 
 /// For k of 1 to more than all, and each query alone.
 void expect_nearest(metric_index const& index, vectors const& asked, std::string const& what) {
-  gpu_layout const layout = lay_out(index, metric_engine::pairs);
-  auto const pairs = make_dense_pairs({{}, layout});
+  gpu_layout const layout = lay_out_all(index, word_places::by_length);
+  auto const pairs = make_dense_pairs({}, layout);
   std::size_t const n = index.size();
   for (std::size_t const k : std::set<std::size_t>{1, 2, 3, 10, n - 1, n, n + 1, n + 9}) {
     if (k == 0) continue;
@@ -98,8 +98,8 @@ TEST(dense_pairs, weighs_squares_with_one_root_by_number) {
   expect_nearest(rows, asked, "ties");
 
   metric_index const index({}, space_of(rows), {metric_index_type::brute});
-  gpu_layout const layout = lay_out(index, metric_engine::pairs);
-  auto const pairs = make_dense_pairs({{}, layout});
+  gpu_layout const layout = lay_out_all(index, word_places::by_length);
+  auto const pairs = make_dense_pairs({}, layout);
   metric_gpu_work work;
   auto const first = pairs->nearest({}, queries_of({}, layout, asked.rows(0, 1)), 1, work);
   EXPECT_EQ(first->id, std::vector<std::uint32_t>{0});
@@ -121,8 +121,8 @@ TEST(dense_pairs, finds_ranges) {
   auto const rows = drawn_vectors(500, 4, 7, 3);
   auto const asked = drawn_vectors(70, 4, 8, 3);
   metric_index const index({}, space_of(rows), {metric_index_type::brute});
-  gpu_layout const layout = lay_out(index, metric_engine::pairs);
-  auto const pairs = make_dense_pairs({{}, layout});
+  gpu_layout const layout = lay_out_all(index, word_places::by_length);
+  auto const pairs = make_dense_pairs({}, layout);
   auto const& space = dynamic_cast<vector_space const&>(index.space());
   for (double const radius : {0., 1., 1.5, 2., 1e300}) {
     auto const expected = index.search_range({}, *space.queries({}, asked), radius);
@@ -142,8 +142,8 @@ TEST(dense_pairs, finds_ranges) {
 
 TEST(dense_pairs, refuses_and_stops) {
   metric_index const index({}, space_of(drawn_vectors(50, 3, 9)), {metric_index_type::brute});
-  gpu_layout const layout = lay_out(index, metric_engine::pairs);
-  auto const pairs = make_dense_pairs({{}, layout});
+  gpu_layout const layout = lay_out_all(index, word_places::by_length);
+  auto const pairs = make_dense_pairs({}, layout);
   auto const asked = queries_of({}, layout, drawn_vectors(2, 3, 10));
   metric_gpu_work work;
   EXPECT_THROW(pairs->nearest({}, asked, 0, work), usage_error);

@@ -3,7 +3,7 @@
 #include "core/device_memory.hpp"
 #include "core/device_pool.hpp"
 #include "core/stream.hpp"
-#include "knn/metric/block_launches.hpp"
+#include "knn/metric/gpu_launches.hpp"
 #include "knn/metric/gpu_layout.hpp"
 
 #include <cstdint>
@@ -21,13 +21,9 @@ class device_layout {
       : ids_(copy_to_device(from.ids)),
         values_(copy_to_device(from.values)),
         numbers_(copy_to_device(from.numbers)),
-        length_(copy_to_device(from.length)),
-        radius_(copy_to_device(from.radius)),
-        cluster_of_(copy_to_device(from.cluster_of)),
-        table_(copy_to_device(from.table)) {}
+        length_(copy_to_device(from.length)) {}
   placed_arrays arrays() const {
-    return {ids_.data(),    values_.data(),     numbers_.data(), length_.data(),
-            radius_.data(), cluster_of_.data(), table_.data()};
+    return {ids_.data(), values_.data(), numbers_.data(), length_.data()};
   }
 
  private:
@@ -35,9 +31,6 @@ class device_layout {
   device_buffer<float> values_;
   device_buffer<std::uint32_t> numbers_;
   device_buffer<std::uint32_t> length_;
-  device_buffer<double> radius_;
-  device_buffer<std::uint32_t> cluster_of_;
-  device_buffer<double> table_;
 };
 
 /// What one search at a time needs of a device. Its memory grows and is kept.

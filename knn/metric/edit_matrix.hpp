@@ -14,7 +14,7 @@ struct edit_matrix_times {
   double whole_s = 0;   ///< from queries on the host, to the matrix on the host where it goes there
 };
 
-/// For benchmarks: the distances of all pairs on the first device, of a layout of `pairs` whose
+/// For benchmarks: the distances of all pairs on the first device, of a layout by length whose
 /// words have at most 254 letters, and queries as short. matrix[q * objects + place], in the order
 /// of the layout's places; null: it stays on the device, where one part of the queries overwrites
 /// the one before.

@@ -42,45 +42,6 @@ void number(std::vector<std::uint32_t> const& alphabet, std::vector<std::uint32_
   }
 }
 
-/// What an index was written as; `ids` come in the order of places.
-void read_structure(metric_index const& index, gpu_layout& layout) {
-  structure_arrays arrays;
-  metric_index_access::of(index).structure->save(arrays);
-  std::size_t const objects = index.space().size();
-  structure_reader from(arrays.numbers, arrays.distances, objects);
-  if (index.type() == metric_index_type::lc) {
-    std::size_t const clusters = from.number();
-    std::vector<std::uint32_t> others;
-    for (std::size_t c = 0; c < clusters; ++c) {
-      layout.ids.push_back(from.object());
-      layout.radius.push_back(from.distance());
-      for (std::uint32_t const object : from.objects()) {
-        others.push_back(object);
-        layout.cluster_of.push_back(static_cast<std::uint32_t>(c));
-      }
-    }
-    layout.ids.insert(layout.ids.end(), others.begin(), others.end());
-    layout.objects = layout.places();
-    return;
-  }
-  layout.ids = from.objects();
-  layout.objects = layout.places();
-  if (index.type() == metric_index_type::brute) {
-    std::sort(layout.ids.begin(), layout.ids.end());
-    return;
-  }
-  auto const pivots = from.pivots();
-  layout.pivots = static_cast<std::uint32_t>(pivots.size());
-  layout.ids.insert(layout.ids.end(), pivots.begin(), pivots.end());
-  layout.table = from.distances(std::size_t{layout.objects} * layout.pivots);
-  if (layout.engine == metric_engine::sss_pivots) return;
-  std::vector<double> by_pivot(layout.table.size());
-  for (std::size_t i = 0; i < layout.objects; ++i)
-    for (std::size_t p = 0; p < layout.pivots; ++p)
-      by_pivot[p * layout.objects + i] = layout.table[i * layout.pivots + p];
-  layout.table.swap(by_pivot);
-}
-
 void lay_out_vectors(vector_space const& space, gpu_layout& layout) {
   layout.which = space.which();
   layout.dimensions = static_cast<std::uint32_t>(space.rows().dimensions());
@@ -92,7 +53,7 @@ void lay_out_vectors(vector_space const& space, gpu_layout& layout) {
   }
 }
 
-void lay_out_words(word_space const& space, gpu_layout& layout) {
+void lay_out_words(word_space const& space, word_places places_of_words, gpu_layout& layout) {
   layout.which = metric_distance::edit;
   layout.unit = space.unit();
   std::string buffer;
@@ -105,7 +66,7 @@ void lay_out_words(word_space const& space, gpu_layout& layout) {
   layout.alphabet.erase(std::unique(layout.alphabet.begin(), layout.alphabet.end()),
                         layout.alphabet.end());
   for (auto& word : words) number(layout.alphabet, word);
-  if (layout.engine == metric_engine::pairs) {
+  if (places_of_words == word_places::by_length) {
     // Neighbouring threads have words of one length, and letters in common.
     std::vector<std::uint32_t> order(words.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -150,29 +111,25 @@ void add(gpu_queries& queries, std::vector<std::uint32_t> const& word) {
 
 }  // namespace
 
-gpu_layout lay_out(metric_index const& index, metric_engine engine) {
-  gpu_layout layout;
-  layout.engine = engine;
-  layout.rule = metric_index_access::of(index).rule;
-  if (index_type_of(engine) != index.type())
-    throw usage_error(fmt::format("found an index of type {}, engine {} searches one of type {}",
-                                  name_of(index.type()), name_of(engine),
-                                  name_of(index_type_of(engine))));
-  auto const* const vectors = dynamic_cast<vector_space const*>(&index.space());
-  auto const* const words = dynamic_cast<word_space const*>(&index.space());
-  if (vectors == nullptr && words == nullptr)
-    throw usage_error("GPUs search vectors and words, not objects of another type");
-  if (vectors != nullptr && vectors->which() == metric_distance::angular)
-    throw usage_error("metric angular is searched on the CPU, expected l1, l2, linf or edit");
-  read_structure(index, layout);
+void lay_out_objects(metric_space const& space, word_places order, gpu_layout& layout) {
   constexpr std::uint32_t most = std::uint32_t{1} << 31;
   if (layout.places() >= most)
     throw usage_error(
         fmt::format("found {} objects, GPUs search less than {}", layout.places(), most));
-  if (vectors != nullptr)
+  if (auto const* const vectors = dynamic_cast<vector_space const*>(&space))
     lay_out_vectors(*vectors, layout);
   else
-    lay_out_words(*words, layout);
+    lay_out_words(dynamic_cast<word_space const&>(space), order, layout);
+}
+
+gpu_layout lay_out_all(metric_index const& index, word_places order) {
+  structure_arrays arrays;
+  metric_index_access::of(index).structure->save(arrays);
+  gpu_layout layout;
+  layout.ids = structure_reader(arrays.numbers, arrays.distances, index.space().size()).objects();
+  std::sort(layout.ids.begin(), layout.ids.end());
+  layout.objects = layout.places();
+  lay_out_objects(index.space(), order, layout);
   return layout;
 }
 
@@ -243,26 +200,6 @@ gpu_queries queries_at(gpu_layout const& layout, std::span<std::uint32_t const> 
     ++some.count;
   }
   return some;
-}
-
-std::vector<std::uint32_t> training_places(std::uint32_t objects) {
-  constexpr std::uint32_t share = 100;
-  constexpr std::uint32_t most = 1000;
-  std::uint32_t const count = std::min({objects, std::max(objects / share, 1U), most});
-  std::vector<std::uint32_t> places;
-  for (std::uint32_t i = 0; i < count; ++i)
-    places.push_back(static_cast<std::uint32_t>(std::uint64_t{i} * objects / count));
-  return places;
-}
-
-growing_radius radius_from(std::vector<double> of_kth) {
-  if (of_kth.empty()) return {};
-  std::sort(of_kth.begin(), of_kth.end());
-  // The document does not say how; with three of four queries done at first, and the others in the
-  // same steps, the second launch has few rounds.
-  double const first = of_kth[(of_kth.size() - 1) * 3 / 4];
-  double const step = std::max((of_kth.back() - first) / 4, first / 8);
-  return {first, step};
 }
 
 }  // namespace rulerank::knn

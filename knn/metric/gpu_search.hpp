@@ -20,10 +20,11 @@
 // an object at once.
 namespace rulerank::inline v0::knn {
 
-/// How queries are done: by the index itself on the CPU, or on GPUs. All find the same; what GPUs
-/// read is an index of the type of the same name, `pairs` and `brute` one of type brute.
+/// How queries are searched: by the index itself on the CPU, or on GPUs. All engines find the same.
+/// `pairs` and `brute` read an index of type brute; the other GPU engines, which are published
+/// ones, read an index of the type in their names.
 enum class metric_engine : std::uint8_t {
-  automatic,  ///< on GPUs the published engine of an index of type lc or sss, else `pairs`
+  automatic,  ///< on GPUs the first engine that reads the index's type, `pairs` for type brute
   index,      ///< `metric_index::search`
   pairs,
   brute,
@@ -40,16 +41,17 @@ struct metric_gpu_options {
 /// The work of a search on GPUs. Of lc-shrinking evaluations differ from run to run.
 struct metric_gpu_work {
   std::uint64_t evaluations = 0;  ///< pairs of a query and an object or pivot that were compared
-  std::uint64_t pending = 0;      ///< lc, sss: queries whose first radius had too few objects
   std::uint64_t launches = 0;     ///< kernels that search, of all devices
   std::uint64_t devices = 0;      ///< that shared out the queries of a call; the most of all calls
   double kernel_s = 0;            ///< their seconds, of the slowest device in each call
+  /// lc, sss: queries whose first radius has too few objects (`pending`).
+  engine_counts counts{};
   metric_gpu_work& operator+=(metric_gpu_work const& more) {
     evaluations += more.evaluations;
-    pending += more.pending;
     launches += more.launches;
     devices = std::max(devices, more.devices);
     kernel_s += more.kernel_s;
+    add(counts, more.counts);
     return *this;
   }
 };
@@ -61,7 +63,8 @@ std::span<metric_engine_info const> metric_engines();
 std::string_view name_of(metric_engine engine);
 /// Throws `usage_error` that lists the names.
 metric_engine metric_engine_from(std::string_view name);
-/// The type of index that an engine reads; `automatic` where it is not one alone.
+/// The type of index that an engine reads; `automatic` where it is not one alone, and for an engine
+/// that this build does not have.
 metric_index_type index_type_of(metric_engine engine);
 /// Whether GPUs search objects under a metric, with an index of a type (`automatic`: of some type).
 bool is_on_gpus(metric_distance which, metric_index_type type);

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/testing.hpp"
 #include "knn/metric/edit_matrix.hpp"
+#include "knn/metric/published/engines.hpp"
 #include "knn/metric/testing.hpp"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ namespace rulerank::inline v0::knn::gpu_search_test {
 namespace {
 
 using datasets::vectors;
+[[maybe_unused]] bool const published_engines_are_listed = (add_published_metric_engines(), true);
+
 using rulerank::testing_tools::on_gpus;
 using testing_tools::drawn_vectors;
 using testing_tools::drawn_words;
@@ -232,7 +235,7 @@ TEST_P(metric_gpus, matrix_of_words) {
   auto const asked = drawn_words(333, 23, 70);
   auto const space = std::make_shared<word_space const>(words);
   metric_index const index({}, space, {.type = metric_index_type::brute});
-  gpu_layout const layout = lay_out(index, metric_engine::pairs);
+  gpu_layout const layout = lay_out_all(index, word_places::by_length);
   std::vector<std::uint8_t> matrix;
   edit_matrix(ctx(), layout, queries_of(layout, asked), &matrix);
   auto const queries = space->queries(asked);

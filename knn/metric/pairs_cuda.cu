@@ -6,12 +6,13 @@
 // sorted by length, so that the threads of a warp have as many letters, and by letters, so that
 // they often read the same masks; queries are sorted by length likewise. A distance is a byte where
 // no word has more than 254 letters. The bytes of some queries stay in the device's memory, from
-// where a block a query selects (knn/metric/block_search.hpp, take_nearest).
+// where a block a query selects (knn/metric/block_selection.hpp).
 //
 // Vectors under l2 go to dense search (knn/metric/dense_pairs.cpp); under l1 and linf a matrix of
 // distances is selected from.
 
 #include "core/stopwatch.hpp"
+#include "knn/metric/block_selection.hpp"
 #include "knn/metric/dense_pairs.hpp"
 #include "knn/metric/edit_matrix.hpp"
 #include "knn/metric/measure_cuda.cuh"
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace rulerank::inline v0::knn {
 
@@ -259,14 +261,15 @@ Key farthest_key(double radius) {
 /// Matrices of keys that are selected from.
 class matrix_on_gpus final : public metric_gpu_searcher {
  public:
-  explicit matrix_on_gpus(gpu_build const& from) : devices_(from) {}
+  matrix_on_gpus(context const& ctx, gpu_layout of)
+      : layout_(std::move(of)), devices_(ctx, layout_) {}
 
+  gpu_layout const& layout() const override { return layout_; }
   void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
               gpu_candidates& found, metric_gpu_work& work) const override {
-    gpu_layout const& layout = devices_.layout;
-    if (!layout.has_words()) return search_with<std::uint64_t>(ctx, queries, request, found, work);
+    if (!layout_.has_words()) return search_with<std::uint64_t>(ctx, queries, request, found, work);
     std::uint32_t longest = queries.longest();
-    for (std::uint32_t const length : layout.length) longest = std::max(longest, length);
+    for (std::uint32_t const length : layout_.length) longest = std::max(longest, length);
     if (longest < beyond<std::uint8_t>)
       search_with<std::uint8_t>(ctx, queries, request, found, work);
     else
@@ -277,44 +280,44 @@ class matrix_on_gpus final : public metric_gpu_searcher {
   template <class Key>
   void search_with(context const& ctx, gpu_queries const& queries, gpu_request const& request,
                    gpu_candidates& found, metric_gpu_work& work) const {
-    gpu_layout const& layout = devices_.layout;
     std::size_t const together =
-        std::max<std::size_t>(matrix_bytes / (layout.objects * sizeof(Key)), 1);
+        std::max<std::size_t>(matrix_bytes / (layout_.objects * sizeof(Key)), 1);
     launch_limits limits;
     limits.entries =
-        together * (request.k > 0 ? request.k : std::min(limits.capacity, layout.objects));
-    devices_.search(
-        {ctx, queries, request, {}, limits, least_queries_of_device(layout)}, found, work,
-        [&](std::size_t i, device_work& on, placed_queries const& placed, block_job const& job,
-            std::vector<std::uint32_t> const& which, std::uint32_t capacity, double& kernel_s) {
-          return launch<Key>(i, on, queries, placed, job, which, capacity, kernel_s);
-        });
+        together * (request.k > 0 ? request.k : std::min(limits.capacity, layout_.objects));
+    devices_.search({ctx, queries, request, limits, least_queries_of_device(layout_)}, found, work,
+                    [&](std::size_t i, device_work& on, placed_queries const& placed, std::uint32_t,
+                        std::vector<std::uint32_t> const& which, std::uint32_t capacity,
+                        metric_gpu_work& done) {
+                      return launch<Key>(i, on, queries, placed, request, which, capacity,
+                                         done.kernel_s);
+                    });
   }
   template <class Key>
   launch_result launch(std::size_t i, device_work& on, gpu_queries const& queries,
-                       placed_queries const& placed, block_job const& job,
+                       placed_queries const& placed, gpu_request const& request,
                        std::vector<std::uint32_t> const& which, std::uint32_t capacity,
                        double& kernel_s) const {
-    gpu_layout const& layout = devices_.layout;
     placed_arrays const arrays = devices_.arrays(i);
     found_lists const lists = on.lists(which.size(), capacity);
     auto* const matrix =
-        reinterpret_cast<Key*>(on.matrix(which.size() * layout.objects * sizeof(Key)));
+        reinterpret_cast<Key*>(on.matrix(which.size() * layout_.objects * sizeof(Key)));
     auto const count = static_cast<std::uint32_t>(which.size());
-    Key const farthest = farthest_key<Key>(job.radius);
+    Key const farthest = farthest_key<Key>(request.radius);
+    auto const k = static_cast<std::uint32_t>(request.k);
     length_order order;
-    if (layout.has_words()) order = order_by_length(layout, queries, which);
+    if (layout_.has_words()) order = order_by_length(layout_, queries, which);
     on.begin_timing();
     if constexpr (sizeof(Key) == sizeof(double))
-      measure_matrix(layout, arrays, placed, on, on.place_numbers(which), nullptr, count, matrix);
+      measure_matrix(layout_, arrays, placed, on, on.place_numbers(which), nullptr, count, matrix);
     else
-      fill_word_matrix(layout, arrays, placed, on, which, order,
-                       job.k > 0 ? ~std::uint32_t{0} : std::uint32_t{farthest}, matrix);
-    if (job.k > 0)
-      select_nearest<<<count, select_threads, 0, on.raw()>>>(matrix, layout.objects, job.k,
-                                                             arrays.ids, lists);
+      fill_word_matrix(layout_, arrays, placed, on, which, order,
+                       request.k > 0 ? ~std::uint32_t{0} : std::uint32_t{farthest}, matrix);
+    if (request.k > 0)
+      select_nearest<<<count, select_threads, 0, on.raw()>>>(matrix, layout_.objects, k, arrays.ids,
+                                                             lists);
     else
-      select_within<<<count, select_threads, 0, on.raw()>>>(matrix, layout.objects, farthest,
+      select_within<<<count, select_threads, 0, on.raw()>>>(matrix, layout_.objects, farthest,
                                                             arrays.ids, lists);
     check_launch();
     on.end_timing();
@@ -323,22 +326,24 @@ class matrix_on_gpus final : public metric_gpu_searcher {
     return done;
   }
 
+  gpu_layout layout_;
   devices_with_layout devices_;
 };
 
 }  // namespace
 
 std::unique_ptr<metric_gpu_searcher> make_pairs_on_gpus(gpu_build const& from) {
+  gpu_layout layout = lay_out_all(from.index, word_places::by_length);
   // Rows of a dense index are finite; the definitions of both searches are the same to the bit.
-  if (from.layout.which == metric_distance::l2 && from.layout.objects > 0)
-    return make_dense_pairs(from);
-  return std::make_unique<matrix_on_gpus>(from);
+  if (layout.which == metric_distance::l2 && layout.objects > 0)
+    return make_dense_pairs(from.ctx, std::move(layout));
+  return std::make_unique<matrix_on_gpus>(from.ctx, std::move(layout));
 }
 
 edit_matrix_times edit_matrix(context const& ctx, gpu_layout const& layout,
                               gpu_queries const& queries, std::vector<std::uint8_t>* matrix) {
   edit_matrix_times times;
-  devices_with_layout const devices({ctx, layout});
+  devices_with_layout const devices(ctx, layout);
   if (matrix != nullptr) matrix->resize(queries.count * layout.objects);
   std::size_t const together = std::max<std::size_t>(matrix_bytes / layout.objects, 1);
   devices.on_first([&](std::size_t i, device_work& on) {

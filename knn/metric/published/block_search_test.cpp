@@ -1,9 +1,10 @@
-#include "knn/metric/block_search.hpp"
+#include "knn/metric/published/block_search.hpp"
 
 #include "core/error.hpp"
-#include "knn/metric/block_launches.hpp"
+#include "knn/metric/block_selection.hpp"
 #include "knn/metric/edit_distance_reference.hpp"
-#include "knn/metric/gpu_layout.hpp"
+#include "knn/metric/gpu_engine.hpp"
+#include "knn/metric/published/block_layout.hpp"
 #include "knn/metric/testing.hpp"
 
 #include <algorithm>
@@ -108,7 +109,7 @@ struct block_shape {
 class host_search {
  public:
   host_search(metric_index const& index, metric_engine engine, block_shape const& shape)
-      : layout(lay_out(index, engine)), shape_(shape) {}
+      : layout(laid_out(index, engine)), shape_(shape) {}
 
   gpu_candidates search(gpu_queries const& queries, gpu_request const& request,
                         launch_limits const& limits = {}) const {
@@ -120,17 +121,29 @@ class host_search {
       });
     return run(queries, request, radius, limits, work);
   }
-  gpu_layout layout;
+  block_layout layout;
   mutable metric_gpu_work work;
 
  private:
+  /// Engine pairs has its words in another order, in which all are compared here.
+  static block_layout laid_out(metric_index const& index, metric_engine engine) {
+    if (engine != metric_engine::pairs) return lay_out_blocks(index, engine);
+    block_layout layout;
+    static_cast<gpu_layout&>(layout) = lay_out_all(index, word_places::by_length);
+    return layout;
+  }
   gpu_candidates run(gpu_queries const& queries, gpu_request const& request,
                      growing_radius const& radius, launch_limits const& limits,
                      metric_gpu_work& done) const {
     gpu_candidates found(queries.count);
     search_by_launches(
-        {}, layout, request, radius, queries.count, limits,
-        [&](auto const&... asked) { return launch(queries, asked...); }, found, done);
+        {}, layout, request, queries.count, limits,
+        [&](std::uint32_t attempt, auto const&... asked) {
+          auto const one = launch(queries, job_of(layout, request, radius, attempt), asked...);
+          count_pending(request, one, done);
+          return one;
+        },
+        found, done);
     for (auto& list : found)
       std::sort(list.begin(), list.end(), nearer<value_order::smaller_is_nearer>{});
     return found;
@@ -148,7 +161,7 @@ class host_search {
                                queries.longest()};
     auto const arrays = arrays_of(layout);
     with_objects(layout, arrays, asked, [&](auto const& objects) {
-      with_candidates(layout, arrays, [&](auto const& candidates) {
+      with_candidates(layout, tables_of(layout), [&](auto const& candidates) {
         block_plan const plan(objects, candidates, job.k, shape_.threads, shape_.own_bytes);
         EXPECT_LE(plan.own_bytes, shape_.own_bytes);
         std::vector<std::uint64_t> own(plan.own_bytes / 8 + 1), device(plan.device_bytes / 8 + 1);
@@ -238,7 +251,7 @@ void expect_same_vectors(vectors const& rows, vectors const& asked) {
     auto const queries = space->queries(one_thread(), asked);
     for (auto const engine : engines) {
       metric_index const index(one_thread(), space,
-                               {.type = index_type_of(engine), .bucket = 5, .alpha = .5});
+                               {.type = type_read_by(engine), .bucket = 5, .alpha = .5});
       for (block_shape const& shape : shapes) {
         host_search const gpu(index, engine, shape);
         expect_same(index, gpu, *queries, queries_of(one_thread(), gpu.layout, asked));
@@ -252,7 +265,7 @@ void expect_same_words(std::vector<std::string> const& words, std::vector<std::s
   auto const queries = space->queries(asked);
   for (auto const engine : engines) {
     metric_index const index(one_thread(), space,
-                             {.type = index_type_of(engine), .bucket = 5, .alpha = .5});
+                             {.type = type_read_by(engine), .bucket = 5, .alpha = .5});
     for (block_shape const& shape : shapes) {
       host_search const gpu(index, engine, shape);
       expect_same(index, gpu, *queries, queries_of(gpu.layout, asked));
@@ -301,7 +314,7 @@ TEST(block_search, excludes) {
   auto const space = std::make_shared<vector_space>(one_thread(), rows, metric_distance::l2);
   std::uint64_t const all = 20 * 600;
   for (auto const engine : {metric_engine::lc, metric_engine::sss, metric_engine::sss_pivots}) {
-    metric_index const index(one_thread(), space, {.type = index_type_of(engine), .bucket = 10});
+    metric_index const index(one_thread(), space, {.type = type_read_by(engine), .bucket = 10});
     host_search const gpu(index, engine, {4, 4096});
     auto const queries = queries_of(one_thread(), gpu.layout, asked);
     gpu.search(queries, {0, .05});
@@ -322,25 +335,27 @@ TEST(block_search, asks_again_with_a_larger_radius) {
   metric_index const index(one_thread(), space, {.type = metric_index_type::lc});
   host_search const gpu(index, metric_engine::lc, {2, 4096});
   gpu.search(queries_of(one_thread(), gpu.layout, far), {3, 0});
-  EXPECT_GT(gpu.work.pending, 0U);
+  EXPECT_GT(count_of(gpu.work.counts, "pending"), 0U);
 }
 
 TEST(block_search, refuses_what_it_does_not_search) {
   auto const rows = drawn_vectors(5, 2, 1, 0);
   auto const angles = std::make_shared<vector_space>(one_thread(), rows, metric_distance::angular);
   metric_index const of_angles(one_thread(), angles, {.type = metric_index_type::brute});
-  EXPECT_THROW(lay_out(of_angles, metric_engine::brute), usage_error);
+  EXPECT_THROW(expect_searched(of_angles, metric_engine::brute, metric_index_type::brute),
+               usage_error);
   auto const space = std::make_shared<vector_space>(one_thread(), rows, metric_distance::l2);
   metric_index const index(one_thread(), space, {.type = metric_index_type::brute});
-  EXPECT_THROW(lay_out(index, metric_engine::lc), usage_error);
-  auto const layout = lay_out(index, metric_engine::brute);
+  EXPECT_THROW(expect_searched(index, metric_engine::lc, metric_index_type::lc), usage_error);
+  auto const layout = lay_out_blocks(index, metric_engine::brute);
   EXPECT_THROW(queries_of(layout, {"word"}), usage_error);
   EXPECT_THROW(queries_of(one_thread(), layout, drawn_vectors(5, 3, 1, 0)), usage_error);
   object_space const numbers(std::vector<double>{1, 2},
                              [](double a, double b) { return std::abs(a - b); });
   auto const shared = std::make_shared<decltype(numbers)>(numbers);
   metric_index const of_numbers(one_thread(), shared, {.type = metric_index_type::brute});
-  EXPECT_THROW(lay_out(of_numbers, metric_engine::brute), usage_error);
+  EXPECT_THROW(expect_searched(of_numbers, metric_engine::brute, metric_index_type::brute),
+               usage_error);
 }
 
 // ------------------------------------------------------------------------------------- pairs

@@ -1,32 +1,22 @@
 #pragma once
 
 #include "core/host_device.hpp"
-#include "knn/metric/edit_math.hpp"
+#include "knn/metric/block_memory.hpp"
+#include "knn/metric/block_objects.hpp"
 #include "knn/metric/exclusion.hpp"
-#include "knn/metric/vector_math.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 // The searches of Barrientos 2011, chapter 4, in which the threads of a block do one query
 // together: Algorithms 11 to 13 within a radius, 14 to 16 for the k nearest. They are written for
-// any Block, a class with
-//
-//   thread(), threads()       this thread's number, and how many there are
-//   sync()                    waits for all of them
-//   add(to, more)             adds at once for all threads, and returns what was there before
-//   lower(to, value)          makes a number the smaller of both, likewise
-//   set_bits(to, bits)        likewise
-//   load(from), store(to, v)  of a number that other threads change or set meanwhile
-//
-// so that the same code runs on a device and, in tests, in threads of the host. What is not theirs:
-// results are kept and not counted; distances are in double, after floats have said which objects
-// are too far; exclusion has the slack for rounding of knn/metric/exclusion.hpp; minC of Algorithms
-// 12 and 15 is known before the first cluster is opened, so that what is compared is the same each
-// time; heaps are in the order of distance and number, which settles all ties; they are put
-// together once a radius has k objects, and not for each radius.
+// any Block (knn/metric/block_objects.hpp). They differ from the document in this: results are kept
+// and not counted; distances are in double, after floats have said which objects are too far;
+// exclusion has the slack for rounding of knn/metric/exclusion.hpp; minC of Algorithms 12 and 15 is
+// known before the first cluster is opened, so each run compares the same objects; heaps are in the
+// order of distance and number, which settles all ties; they are put together once a radius has k
+// objects, and not for each radius.
 namespace rulerank::inline v0::knn {
 
 // ------------------------------------------------------------------------------------- jobs
@@ -51,22 +41,9 @@ RULERANK_HOST_DEVICE inline double radius_of(block_job const& job, std::uint32_t
   return job.radius + round * job.step;
 }
 
-/// Stands in place of a count: the query needs a larger radius than the launch tried.
+/// Stands in place of a count: the query needs a larger radius than the launch tried. No list has
+/// space for as many objects (`is_whole`).
 inline constexpr std::uint32_t is_pending = ~std::uint32_t{0};
-
-/// Whether a list of so many entries is found, and has space for all.
-RULERANK_HOST_DEVICE constexpr bool is_whole(std::uint32_t count, std::uint32_t capacity) {
-  return count != is_pending && count <= capacity;
-}
-
-/// What is found, for each query of a launch.
-struct found_lists {
-  double* value = nullptr;               ///< [queries][capacity]
-  std::uint32_t* id = nullptr;           ///< [queries][capacity]
-  std::uint32_t* count = nullptr;        ///< [queries]; more than the capacity: some are missing
-  std::uint64_t* evaluations = nullptr;  ///< [queries]
-  std::uint32_t capacity = 0;
-};
 
 // ------------------------------------------------------------------------------------- space
 
@@ -79,12 +56,10 @@ struct block_state {
 };
 
 /// Memory of one block.
-struct block_space {
+struct block_space : query_space {
   block_state* state = nullptr;
-  std::byte* query = nullptr;
   double* pivot = nullptr;             ///< distances of the pivots or centres
   std::uint32_t* excluded = nullptr;   ///< [objects_together]
-  std::uint64_t* rows = nullptr;       ///< words in blocks: [2 * blocks][threads]
   double* heap_value = nullptr;        ///< [k][threads]
   std::uint32_t* heap_id = nullptr;    ///< likewise
   std::uint32_t* heap_size = nullptr;  ///< [threads + lanes]
@@ -142,110 +117,6 @@ struct nearest_heap {
   }
   RULERANK_HOST_DEVICE void move(std::uint32_t from, std::uint32_t to) const {
     put(to, value[from * stride], id[from * stride]);
-  }
-};
-
-// ------------------------------------------------------------------------------------- objects
-
-/// Vectors, and queries of them.
-template <metric_distance Which>
-struct vector_objects {
-  vector_columns columns;
-  float const* queries = nullptr;  // [queries][dimensions]
-
-  std::size_t query_bytes() const { return columns.dimensions * sizeof(float); }
-  std::size_t row_numbers() const { return 0; }
-
-  /// One thread's view of a query.
-  class origin {
-   public:
-    RULERANK_HOST_DEVICE origin(vector_columns const& columns, float const* query)
-        : columns_(columns), query_(query) {}
-    RULERANK_HOST_DEVICE void set_bound(double bound) {
-      if (bound == bound_) return;
-      bound_ = bound;
-      limit_ = filter_limit<Which>(bound, columns_.dimensions);
-    }
-    RULERANK_HOST_DEVICE double measure(std::uint32_t place) const {
-      return defined_distance<Which>(query_, columns_, place);
-    }
-    /// Sets `value` to the distance if that is within the bound.
-    RULERANK_HOST_DEVICE bool is_within(std::uint32_t place, double& value) const {
-      if (is_filtered<Which>(query_, columns_, place, limit_)) return false;
-      value = measure(place);
-      return value <= bound_;
-    }
-
-   private:
-    vector_columns columns_;
-    float const* query_;
-    double bound_ = -1;
-    float limit_ = 0;
-  };
-  template <class Block>
-  RULERANK_HOST_DEVICE origin load(Block const& block, std::size_t q,
-                                   block_space const& space) const {
-    auto* const query = reinterpret_cast<float*>(space.query);
-    for (std::uint32_t d = block.thread(); d < columns.dimensions; d += block.threads())
-      query[d] = queries[q * columns.dimensions + d];
-    block.sync();
-    return origin(columns, query);
-  }
-};
-
-/// Words, and queries of them.
-struct word_objects {
-  word_columns columns;
-  std::uint32_t alphabet = 0;
-  std::uint32_t const* letters = nullptr;  // of all queries; equal to no word's: `alphabet`
-  std::uint32_t const* begin = nullptr;    // [queries + 1]
-  std::uint32_t blocks = 1;                // of the longest query
-
-  std::size_t query_bytes() const { return std::size_t{blocks} * alphabet * sizeof(std::uint64_t); }
-  /// Numbers of a thread's `rows`.
-  std::size_t row_numbers() const { return blocks > 1 ? 2 * std::size_t{blocks} : 0; }
-
-  class origin {
-   public:
-    RULERANK_HOST_DEVICE origin(word_objects const& words, std::uint64_t const* where,
-                                std::uint32_t length, std::uint64_t* rows, std::size_t stride)
-        : words_(words), where_(where), length_(length), rows_(rows), stride_(stride) {}
-    RULERANK_HOST_DEVICE void set_bound(double bound) { bound_ = bound; }
-    RULERANK_HOST_DEVICE double measure(std::uint32_t place) const {
-      return edit_distance_in_blocks(where_, length_, words_.alphabet, words_.columns, place, rows_,
-                                     stride_);
-    }
-    RULERANK_HOST_DEVICE bool is_within(std::uint32_t place, double& value) const {
-      if (lengths_apart(length_, words_.columns.length[place]) > bound_) return false;
-      value = measure(place);
-      return value <= bound_;
-    }
-
-   private:
-    word_objects const& words_;
-    std::uint64_t const* where_;
-    std::uint32_t length_;
-    std::uint64_t* rows_;
-    std::size_t stride_;
-    double bound_ = -1;
-  };
-  template <class Block>
-  RULERANK_HOST_DEVICE origin load(Block const& block, std::size_t q,
-                                   block_space const& space) const {
-    auto* const where = reinterpret_cast<std::uint64_t*>(space.query);
-    std::uint32_t const length = begin[q + 1] - begin[q];
-    std::uint32_t const masks = edit_blocks(length) * alphabet;
-    for (std::uint32_t i = block.thread(); i < masks; i += block.threads()) where[i] = 0;
-    block.sync();
-    for (std::uint32_t i = block.thread(); i < length; i += block.threads()) {
-      std::uint32_t const letter = letters[begin[q] + i];
-      if (letter < alphabet)
-        block.set_bits(&where[i / rows_of_a_block * alphabet + letter],
-                       std::uint64_t{1} << (i % rows_of_a_block));
-    }
-    block.sync();
-    std::uint64_t* const rows = blocks > 1 ? space.rows + block.thread() : nullptr;
-    return origin(*this, where, length, rows, block.threads());
   }
 };
 
@@ -537,79 +408,56 @@ RULERANK_HOST_DEVICE void search_in_block(Block const& block, Objects const& obj
   query.finish(is_found);
 }
 
-// ------------------------------------------------------------------------------------- selection
+// ------------------------------------------------------------------------------------- memory
 
-/// What the threads of a block change while they select.
-struct selection_state {
-  std::uint32_t histogram[256];
-  std::uint64_t prefix;
-  std::uint32_t below;  ///< keys that are smaller than the one found
-  std::uint32_t equal;  ///< keys that are equal to it
-  std::uint32_t count;
+/// Where the memory of a block lies.
+class block_plan : public block_memory<10> {
+ public:
+  /// For `threads` threads with `most_own` bytes of their own, 64 at least.
+  template <class Objects, class Candidates>
+  block_plan(Objects const& objects, Candidates const& candidates, std::uint32_t k,
+             std::uint32_t threads, std::size_t most_own) {
+    std::size_t const lanes = threads < heap_lanes ? threads : heap_lanes;
+    place(state, sizeof(block_state), most_own);
+    place(query, objects.query_bytes(), most_own);
+    place(pivot, candidates.pivots() * sizeof(double), most_own);
+    place(excluded, candidates.flags() * sizeof(std::uint32_t), most_own);
+    place(lane_value, k * lanes * sizeof(double), most_own);
+    place(lane_id, k * lanes * sizeof(std::uint32_t), most_own);
+    place(heap_size, k > 0 ? (threads + lanes) * sizeof(std::uint32_t) : 0, most_own);
+    place(rows, objects.row_numbers() * threads * sizeof(std::uint64_t), 0);
+    place(heap_value, std::size_t{k} * threads * sizeof(double), 0);
+    place(heap_id, std::size_t{k} * threads * sizeof(std::uint32_t), 0);
+  }
+
+  RULERANK_HOST_DEVICE block_space at(std::byte* own, std::byte* of_device) const {
+    block_space space;
+    space.query = of<std::byte>(query, own, of_device);
+    space.rows = of<std::uint64_t>(rows, own, of_device);
+    space.state = of<block_state>(state, own, of_device);
+    space.pivot = of<double>(pivot, own, of_device);
+    space.excluded = of<std::uint32_t>(excluded, own, of_device);
+    space.heap_value = of<double>(heap_value, own, of_device);
+    space.heap_id = of<std::uint32_t>(heap_id, own, of_device);
+    space.heap_size = of<std::uint32_t>(heap_size, own, of_device);
+    space.lane_value = of<double>(lane_value, own, of_device);
+    space.lane_id = of<std::uint32_t>(lane_id, own, of_device);
+    return space;
+  }
+
+ private:
+  enum array : std::size_t {
+    state,
+    query,
+    pivot,
+    excluded,
+    lane_value,
+    lane_id,
+    heap_size,
+    rows,
+    heap_value,
+    heap_id
+  };
 };
-
-/// The k-th smallest of the keys of [0, n) that `counts(i)` lets in, of which there are k at least
-/// and k is 1 at least; in `state` how many are smaller and equal. Keys have `bytes` bytes, of
-/// which a digit of eight bits is decided at a time, from the highest. All threads call it.
-template <class Block, class KeyOf, class Counts>
-RULERANK_HOST_DEVICE std::uint64_t kth_smallest_key(Block const& block, selection_state& state,
-                                                    std::uint32_t n, std::uint32_t k, int bytes,
-                                                    KeyOf const& key_of, Counts const& counts) {
-  std::uint64_t prefix = 0;
-  std::uint32_t below = 0;
-  for (int digit = bytes - 1; digit >= 0; --digit) {
-    int const shift = 8 * digit;
-    for (std::uint32_t b = block.thread(); b < 256; b += block.threads()) state.histogram[b] = 0;
-    block.sync();
-    for (std::uint32_t i = block.thread(); i < n; i += block.threads()) {
-      if (!counts(i)) continue;
-      std::uint64_t const key = key_of(i);
-      // A shift by all 64 bits is not defined.
-      if (digit + 1 < bytes && (key >> (shift + 8)) != prefix) continue;
-      block.add(&state.histogram[(key >> shift) & 255U], 1U);
-    }
-    block.sync();
-    if (block.thread() == 0) {
-      std::uint32_t bin = 0;
-      std::uint32_t sum = below;
-      while (sum + state.histogram[bin] < k) sum += state.histogram[bin++];
-      state.prefix = (prefix << 8) | bin;
-      state.below = sum;
-      state.equal = state.histogram[bin];
-    }
-    block.sync();
-    prefix = state.prefix;
-    below = state.below;
-    block.sync();
-  }
-  return prefix;
-}
-
-/// The k objects whose keys are the smallest, equal ones by rising number; take(at, i) for each, at
-/// < k in any order. `ids`: their numbers. k is at most n.
-template <class Block, class KeyOf, class Take>
-RULERANK_HOST_DEVICE void take_nearest(Block const& block, selection_state& state, std::uint32_t n,
-                                       std::uint32_t k, int bytes, KeyOf const& key_of,
-                                       std::uint32_t const* ids, Take const& take) {
-  if (k == 0) return;
-  std::uint64_t const kth =
-      kth_smallest_key(block, state, n, k, bytes, key_of, [](std::uint32_t) { return true; });
-  std::uint32_t const of_equal = k - state.below;
-  std::uint64_t last_id = ~std::uint64_t{0};
-  if (of_equal < state.equal) {
-    block.sync();
-    last_id = kth_smallest_key(
-        block, state, n, of_equal, 4, [=](std::uint32_t i) { return std::uint64_t{ids[i]}; },
-        [=](std::uint32_t i) { return key_of(i) == kth; });
-  }
-  block.sync();
-  if (block.thread() == 0) state.count = 0;
-  block.sync();
-  for (std::uint32_t i = block.thread(); i < n; i += block.threads()) {
-    std::uint64_t const key = key_of(i);
-    if (key < kth || (key == kth && ids[i] <= last_id)) take(block.add(&state.count, 1U), i);
-  }
-  block.sync();
-}
 
 }  // namespace rulerank::knn

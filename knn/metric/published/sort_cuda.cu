@@ -3,7 +3,7 @@
 // radix sort takes its place and sorts many queries at once, stable, so that objects in the order
 // of their numbers stay in it where they are equally near.
 
-#include "knn/metric/measure_cuda.cuh"
+#include "knn/metric/published/blocks_cuda.cuh"
 
 #include <cub/device/device_segmented_radix_sort.cuh>
 
@@ -85,24 +85,29 @@ class sort_space {
 
 class sort_on_gpus final : public metric_gpu_searcher {
  public:
-  explicit sort_on_gpus(gpu_build const& from) : devices_(from), spaces_(from.ctx.devices) {}
+  explicit sort_on_gpus(gpu_build const& from)
+      : layout_(lay_out_blocks(from.index, from.engine)),
+        devices_(from.ctx, layout_),
+        spaces_(from.ctx.devices) {}
 
+  gpu_layout const& layout() const override { return layout_; }
   void search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
               gpu_candidates& found, metric_gpu_work& work) const override {
-    gpu_layout const& layout = devices_.layout;
     // As many keys at once as take some gigabytes with what sorts them.
-    std::size_t const together = std::max<std::size_t>((std::size_t{1} << 26) / layout.objects, 1);
+    std::size_t const together = std::max<std::size_t>((std::size_t{1} << 26) / layout_.objects, 1);
     launch_limits limits;
     if (request.k > 0) limits.entries = together * request.k;
-    devices_.search(
-        {ctx, queries, request, {}, limits, least_queries_of_device(layout)}, found, work,
-        [&](std::size_t i, device_work& on, placed_queries const& placed, block_job const& job,
-            std::vector<std::uint32_t> const& which, std::uint32_t capacity, double& kernel_s) {
-          if (job.k == 0)
-            return launch_blocks(layout, devices_.arrays(i), placed, on, job, which, capacity,
-                                 kernel_s);
-          return sort(i, on, placed, which, job.k, kernel_s);
-        });
+    devices_.search({ctx, queries, request, limits, least_queries_of_device(layout_)}, found, work,
+                    [&](std::size_t i, device_work& on, placed_queries const& placed,
+                        std::uint32_t attempt, std::vector<std::uint32_t> const& which,
+                        std::uint32_t capacity, metric_gpu_work& done) {
+                      if (request.k == 0)
+                        return launch_blocks(layout_, devices_.arrays(i), {}, placed, on,
+                                             job_of(layout_, request, {}, attempt), which, capacity,
+                                             done.kernel_s);
+                      return sort(i, on, placed, which, static_cast<std::uint32_t>(request.k),
+                                  done.kernel_s);
+                    });
   }
 
  private:
@@ -111,13 +116,12 @@ class sort_on_gpus final : public metric_gpu_searcher {
                      double& kernel_s) const {
     auto space = spaces_.take(i);
     auto const count = static_cast<std::uint32_t>(which.size());
-    std::uint32_t const objects = devices_.layout.objects;
+    std::uint32_t const objects = layout_.objects;
     space->reserve(std::size_t{objects} * count, count);
     found_lists const lists = on.lists(count, k);
     std::uint32_t const* const numbers = on.place_numbers(which);
     on.begin_timing();
-    measure_matrix(devices_.layout, devices_.arrays(i), placed, on, numbers, nullptr, count,
-                   space->keys());
+    measure_matrix(layout_, devices_.arrays(i), placed, on, numbers, nullptr, count, space->keys());
     space->sort(devices_.arrays(i), objects, count, on.raw());
     space->first_of_each(objects, count, lists, on.raw());
     on.end_timing();
@@ -126,6 +130,7 @@ class sort_on_gpus final : public metric_gpu_searcher {
     return done;
   }
 
+  block_layout layout_;
   devices_with_layout devices_;
   mutable device_pool<sort_space> spaces_;
 };

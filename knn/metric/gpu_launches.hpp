@@ -1,23 +1,21 @@
 #pragma once
 
 #include "core/context.hpp"
-#include "knn/metric/gpu_layout.hpp"
+#include "knn/metric/gpu_engine.hpp"
 #include "knn/metric/lists.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
 
-// Which launches a search by blocks needs. Where they run is the caller's: a device, or in tests
-// the host.
+// The launches that a search needs. The caller runs them on a device, or in tests on the host.
 namespace rulerank::inline v0::knn {
 
 /// What a launch found; the memory is its caller's, until the next launch.
 struct launch_result {
-  std::span<std::uint32_t const> count;  ///< [lists], or `is_pending`
+  std::span<std::uint32_t const> count;  ///< [lists]; above the capacity: the list is not whole
   std::span<std::uint64_t const> begin;  ///< [lists] the first entry of each that is whole
   std::span<double const> value;         ///< [entries]
   std::span<std::uint32_t const> id;     ///< [entries]
@@ -41,22 +39,18 @@ inline std::size_t least_queries_of_device(gpu_layout const& layout) {
   return (std::size_t{1} << 25) / std::max(layout.objects, 1U);
 }
 
-/// Does all queries: launch(job, numbers, capacity) for the queries of these numbers gives a
-/// `launch_result`. Lists that are too short are asked for again with the length that they need.
+/// Searches for all queries: launch(attempt, numbers, capacity) gives a `launch_result` for the
+/// queries of these numbers. Queries whose lists are not whole go to the next attempt: for ranges
+/// with the capacity that they need, for the k nearest with a capacity of k again.
 template <class Launch>
 void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_request const& request,
-                        growing_radius const& radius, std::size_t queries,
-                        launch_limits const& limits, Launch const& launch, gpu_candidates& found,
-                        metric_gpu_work& work) {
+                        std::size_t queries, launch_limits const& limits, Launch const& launch,
+                        gpu_candidates& found, metric_gpu_work& work) {
   std::vector<std::uint32_t> pending(queries);
   std::iota(pending.begin(), pending.end(), 0U);
-  block_job job;
-  job.k = static_cast<std::uint32_t>(request.k);
-  job.radius = request.k > 0 ? radius.first : request.radius;
-  job.step = radius.step;
-  job.shrinks = request.k > 0 && layout.engine == metric_engine::lc_shrinking;
-  std::uint32_t capacity = request.k > 0 ? job.k : std::min(limits.capacity, layout.objects);
-  while (!pending.empty()) {
+  std::uint32_t capacity = request.k > 0 ? static_cast<std::uint32_t>(request.k)
+                                         : std::min(limits.capacity, layout.objects);
+  for (std::uint32_t attempt = 0; !pending.empty(); ++attempt) {
     std::vector<std::uint32_t> again;
     std::uint32_t longest = capacity;
     std::size_t const together = std::max<std::size_t>(limits.entries / capacity, 1);
@@ -64,13 +58,13 @@ void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_reques
       ctx.check_stop();
       auto const some = std::span<std::uint32_t const>(pending).subspan(
           first, std::min(together, pending.size() - first));
-      launch_result const done = launch(job, some, capacity);
+      launch_result const done = launch(attempt, some, capacity);
       work.evaluations += done.evaluations;
       ++work.launches;
       for (std::size_t i = 0; i < some.size(); ++i) {
         if (is_whole(done.count[i], capacity)) continue;
         again.push_back(some[i]);
-        if (done.count[i] != is_pending) longest = std::max(longest, done.count[i]);
+        longest = std::max(longest, done.count[i]);
       }
       for_lists(ctx, some.size(), done.value.size(), [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
@@ -83,30 +77,8 @@ void search_by_launches(context const& ctx, gpu_layout const& layout, gpu_reques
       });
     }
     pending.swap(again);
-    capacity = longest;
-    if (request.k == 0) continue;
-    // The second launch tries as many radii as each query needs.
-    work.pending += pending.size();
-    job.first_round = 1;
-    job.end_round = rounds_that_grow + 1;
+    if (request.k == 0) capacity = longest;
   }
-}
-
-/// The radii for the k nearest. search(queries, request, radius) gives the lists that a search with
-/// these radii finds; the objects that stand for queries find themselves, and k others.
-template <class Search>
-growing_radius trained_radius(gpu_layout const& layout, std::size_t k, Search const& search) {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
-  auto const places = training_places(layout.objects);
-  std::vector<double> of_kth;
-  for (auto const& list : search(queries_at(layout, places),
-                                 gpu_request{std::min<std::size_t>(k + 1, layout.objects), 0},
-                                 growing_radius{infinite, 0})) {
-    double farthest = 0;
-    for (auto const& one : list) farthest = std::max(farthest, one.value);
-    of_kth.push_back(farthest);
-  }
-  return radius_from(std::move(of_kth));
 }
 
 }  // namespace rulerank::knn

@@ -2,13 +2,13 @@
 
 #include "core/for_each_device.hpp"
 #include "core/per_device.hpp"
-#include "knn/metric/cuda_block.cuh"
 #include "knn/metric/device_layout.cuh"
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace rulerank::inline v0::knn {
 
@@ -17,7 +17,6 @@ struct search_task {
   context const& ctx;
   gpu_queries const& queries;
   gpu_request const& request;
-  growing_radius radius = {};
   launch_limits limits = {};
   std::size_t least = 1;  ///< queries of a device: fewer are not shared out
 };
@@ -25,19 +24,16 @@ struct search_task {
 /// A layout on devices, and the searches that share its queries out among them.
 class devices_with_layout {
  public:
-  explicit devices_with_layout(gpu_build const& from)
-      : layout(from.layout),
-        devices_(from.ctx.devices),
-        threads_(devices_),
-        copies_(devices_),
-        pool_(devices_) {
+  /// The layout outlives it.
+  devices_with_layout(context const& ctx, gpu_layout const& of)
+      : layout(of), devices_(ctx.devices), threads_(devices_), copies_(devices_), pool_(devices_) {
     for_each_device(devices_, [&](std::size_t i) { copies_.make(i, layout); });
   }
 
   gpu_layout const& layout;
 
-  /// launch(i, work on the device, placed queries, job, numbers of queries, capacity, seconds of
-  /// kernels to add to) gives a `launch_result`, on each device for its share of the queries.
+  /// launch(i, work on the device, placed queries, attempt, numbers of queries, capacity, work to
+  /// add to) gives a `launch_result`, on each device for its share of the queries.
   template <class Launch>
   void search(search_task const& task, gpu_candidates& found, metric_gpu_work& work,
               Launch const& launch) const {
@@ -85,11 +81,11 @@ class devices_with_layout {
     placed_queries const placed = on.place(task.queries);
     gpu_candidates found(mine.size());
     search_by_launches(
-        task.ctx, layout, task.request, task.radius, mine.size(), task.limits,
-        [&](block_job const& job, std::span<std::uint32_t const> some, std::uint32_t capacity) {
+        task.ctx, layout, task.request, mine.size(), task.limits,
+        [&](std::uint32_t attempt, std::span<std::uint32_t const> some, std::uint32_t capacity) {
           std::vector<std::uint32_t> numbers(some.begin(), some.end());
           for (std::uint32_t& one : numbers) one += static_cast<std::uint32_t>(mine.begin);
-          return launch(i, on, placed, job, numbers, capacity, work.kernel_s);
+          return launch(i, on, placed, attempt, numbers, capacity, work);
         },
         found, work);
     return found;
@@ -100,29 +96,5 @@ class devices_with_layout {
   per_device<device_layout> copies_;
   mutable device_pool<device_work> pool_;
 };
-
-/// Shared memory of a block at most: so that several blocks stay on a multiprocessor.
-inline constexpr std::size_t most_own_bytes = std::size_t{32} << 10;
-inline constexpr std::uint32_t threads_a_query = 128;
-
-template <class Objects, class Candidates>
-__global__ __launch_bounds__(threads_a_query) void search_queries(
-    __grid_constant__ Objects const objects, __grid_constant__ Candidates const candidates,
-    __grid_constant__ exclusion const rule, std::uint32_t const* ids,
-    __grid_constant__ block_job const job, std::uint32_t const* which, std::uint32_t queries,
-    __grid_constant__ block_plan const plan, std::byte* memory,
-    __grid_constant__ found_lists const lists) {
-  extern __shared__ __align__(16) std::byte own[];
-  block_space const space = plan.at(own, memory + blockIdx.x * plan.device_bytes);
-  for (std::uint32_t list = blockIdx.x; list < queries; list += gridDim.x)
-    search_in_block(cuda_block(), objects, candidates, rule, ids, job, which[list], list, space,
-                    lists);
-}
-
-/// One launch; `which` are numbers among the placed queries.
-launch_result launch_blocks(gpu_layout const& layout, placed_arrays const& arrays,
-                            placed_queries const& queries, device_work& on, block_job const& job,
-                            std::span<std::uint32_t const> which, std::uint32_t capacity,
-                            double& kernel_s);
 
 }  // namespace rulerank::knn

@@ -1,0 +1,99 @@
+#pragma once
+
+#include "knn/metric/exclusion.hpp"
+#include "knn/metric/gpu_engine.hpp"
+#include "knn/metric/gpu_launches.hpp"
+#include "knn/metric/gpu_layout.hpp"
+#include "knn/metric/published/block_search.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+// An index of type brute, lc or sss as arrays for knn/metric/published/block_search.hpp, and the
+// launches of its searches. None of it needs CUDA: tests run the searches on the arrays as they
+// are.
+namespace rulerank::inline v0::knn {
+
+/// The type of index that a published engine reads.
+metric_index_type type_read_by(metric_engine engine);
+
+struct block_layout : gpu_layout {
+  metric_engine engine = metric_engine::brute;
+  exclusion rule{{}};
+  std::vector<double> radius;             ///< lc: [centres]
+  std::vector<std::uint32_t> cluster_of;  ///< lc: [objects - centres]
+  std::uint32_t pivots = 0;               ///< sss: in the places after the objects
+  std::vector<double> table;              ///< sss: [pivots][objects]; sss_pivots: [objects][pivots]
+};
+/// Throws as `lay_out_objects` does.
+block_layout lay_out_blocks(metric_index const& index, metric_engine engine);
+
+/// The arrays of the published indexes, on the host or on a device.
+struct placed_tables {
+  double const* radius = nullptr;
+  std::uint32_t const* cluster_of = nullptr;
+  double const* table = nullptr;
+};
+inline placed_tables tables_of(block_layout const& layout) {
+  return {layout.radius.data(), layout.cluster_of.data(), layout.table.data()};
+}
+
+/// visit(candidates) with the candidates of the layout's engine.
+template <class Visit>
+void with_candidates(block_layout const& layout, placed_tables const& at, Visit const& visit) {
+  sss_table const table{layout.objects, layout.pivots, at.table};
+  auto const centres = static_cast<std::uint32_t>(layout.radius.size());
+  switch (layout.engine) {
+    case metric_engine::lc:
+    case metric_engine::lc_shrinking:
+      return visit(lc_candidates{centres, layout.objects - centres, at.radius, at.cluster_of});
+    case metric_engine::sss:
+      return visit(sss_candidates{table});
+    case metric_engine::sss_pivots:
+      return visit(sss_pivot_candidates{table});
+    default:
+      return visit(all_candidates{layout.objects});
+  }
+}
+
+/// The radii that a search for the k nearest tries: the first has k objects of most queries.
+struct growing_radius {
+  double first = 0;
+  double step = 0;
+};
+/// From the distances of the k-th nearest of some objects, in any order.
+growing_radius radius_from(std::vector<double> of_kth);
+/// Places of the objects that stand for the queries: one of a hundred, evenly spread.
+std::vector<std::uint32_t> training_places(std::uint32_t objects);
+
+/// The job of a launch. The second attempt at the k nearest tries as many radii as each query
+/// needs.
+block_job job_of(block_layout const& layout, gpu_request const& request,
+                 growing_radius const& radius, std::uint32_t attempt);
+
+/// Adds the queries of a launch that need a larger radius to `work.counts`.
+void count_pending(gpu_request const& request, launch_result const& done, metric_gpu_work& work);
+
+/// The radii for the k nearest. search(queries, request, radius) gives the lists that a search with
+/// these radii finds; the objects that stand for queries find themselves, and k others.
+template <class Search>
+growing_radius trained_radius(block_layout const& layout, std::size_t k, Search const& search) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  auto const places = training_places(layout.objects);
+  std::vector<double> of_kth;
+  for (auto const& list : search(queries_at(layout, places),
+                                 gpu_request{std::min<std::size_t>(k + 1, layout.objects), 0},
+                                 growing_radius{infinite, 0})) {
+    double farthest = 0;
+    for (auto const& one : list) farthest = std::max(farthest, one.value);
+    of_kth.push_back(farthest);
+  }
+  return radius_from(std::move(of_kth));
+}
+
+}  // namespace rulerank::knn

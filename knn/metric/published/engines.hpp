@@ -1,0 +1,9 @@
+#pragma once
+
+namespace rulerank::inline v0::knn {
+
+/// Adds the published engines, those of Barrientos 2011 for GPUs, to `metric_engines()`. Called
+/// before the module's other functions; further calls add nothing.
+void add_published_metric_engines();
+
+}  // namespace rulerank::knn
