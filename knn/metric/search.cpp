@@ -137,7 +137,7 @@ metric_index_choice choose_metric_index(metric_space const& space, std::size_t q
   std::size_t const n = space.size();
   if (n < few)
     return {brute, fmt::format("{} objects are compared sooner than an index of them is made", n)};
-  if (space.has_blocks())
+  if (has_blocks(space))
     return {brute,
             "many objects are compared at once, sooner than an index says which are too far"};
   // Measured in 2 to 20 dimensions (bench/results/2026-11-23-metric-dense): sooner than lc in most

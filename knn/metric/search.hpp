@@ -44,8 +44,6 @@ class distances_from {
   }
 };
 
-class metric_block;
-
 /// A database of numbered objects, and the distance of any two.
 class metric_space {
  public:
@@ -57,11 +55,6 @@ class metric_space {
   virtual bool has_four_points() const noexcept { return false; }
   /// `object` is below `size()`. The space outlives what it gives.
   virtual std::unique_ptr<distances_from> from(std::uint32_t object) const = 0;
-  /// Objects that are compared with others all at once, laid out for that; null where a space has
-  /// no such layout, which is the default.
-  virtual std::unique_ptr<metric_block> block(std::span<std::uint32_t const> objects) const;
-  /// Whether `block` has them.
-  virtual bool has_blocks() const noexcept { return false; }
 };
 
 /// Objects whose distances to a database are asked for.
@@ -183,13 +176,12 @@ class word_space final : public metric_space {
   std::size_t size() const noexcept override;
   distance_rounding rounding() const noexcept override;
   std::unique_ptr<distances_from> from(std::uint32_t object) const override;
-  std::unique_ptr<metric_block> block(std::span<std::uint32_t const> objects) const override;
-  bool has_blocks() const noexcept override;
   std::unique_ptr<metric_queries> queries(std::vector<std::string> const& some) const;
   letters unit() const noexcept;
   std::vector<std::string> const& words() const noexcept;
 
  private:
+  friend struct word_space_access;
   struct implementation;
   std::unique_ptr<implementation> implementation_;
 };

@@ -21,10 +21,6 @@ constexpr std::size_t objects_a_range = 1024;
 
 }  // namespace
 
-std::unique_ptr<metric_block> metric_space::block(std::span<std::uint32_t const>) const {
-  return nullptr;
-}
-
 std::optional<datasets::vectors> metric_queries::as_vectors(std::size_t, std::size_t) const {
   return {};
 }

@@ -23,7 +23,7 @@ using metric_candidate = candidate<double>;
 
 class metric_query;
 
-/// Objects of a space that are compared with others all at once.
+/// Objects of a space that are compared with a query all at once, laid out for that.
 class metric_block {
  public:
   virtual ~metric_block() = default;
@@ -39,12 +39,18 @@ class metric_block {
   virtual void erase(std::uint32_t object) = 0;
 };
 
+/// Some objects of a space as a block; null where `has_blocks(space)` is false.
+std::unique_ptr<metric_block> block_of(metric_space const& space,
+                                       std::span<std::uint32_t const> objects);
+/// Whether the library lays out the objects of a space in blocks: words.
+bool has_blocks(metric_space const& space);
+
 /// Objects that an index compares together.
 class metric_bucket {
  public:
   metric_bucket() = default;
   metric_bucket(metric_space const& space, std::vector<std::uint32_t> objects)
-      : objects_(std::move(objects)), block_(space.block(objects_)) {}
+      : objects_(std::move(objects)), block_(block_of(space, objects_)) {}
 
   std::vector<std::uint32_t> const& objects() const { return objects_; }
   /// Null where the space has none.

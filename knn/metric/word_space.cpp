@@ -171,14 +171,24 @@ std::unique_ptr<distances_from> word_space::from(std::uint32_t object) const {
   implementation const& all = *implementation_;
   return std::make_unique<distances_of_word>(all.table[object], all.table, all.classes);
 }
-std::unique_ptr<metric_block> word_space::block(std::span<std::uint32_t const> objects) const {
-  implementation const& all = *implementation_;
+/// For `block_of`.
+struct word_space_access {
+  static word_space::implementation const& of(word_space const& space) {
+    return *space.implementation_;
+  }
+};
+
+std::unique_ptr<metric_block> block_of(metric_space const& space,
+                                       std::span<std::uint32_t const> objects) {
+  auto const* const of_words = dynamic_cast<word_space const*>(&space);
+  if (of_words == nullptr) return nullptr;
+  auto const& all = word_space_access::of(*of_words);
   std::vector<edit_groups::word> words(objects.size());
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = all.table[objects[i]];
   return std::make_unique<block_of_words>(edit_groups(words, objects, all.classes));
 }
-bool word_space::has_blocks() const noexcept {
-  return true;
+bool has_blocks(metric_space const& space) {
+  return dynamic_cast<word_space const*>(&space) != nullptr;
 }
 letters word_space::unit() const noexcept {
   return implementation_->unit;
