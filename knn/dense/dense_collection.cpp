@@ -1,6 +1,7 @@
 #include "knn/dense/dense_collection.hpp"
 
 #include "knn/collection_parts.hpp"
+#include "knn/dense/engine.hpp"
 
 #include <utility>
 
@@ -81,8 +82,8 @@ std::vector<part_neighbours> dense_collection::nearest_of_parts(context const& c
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_neighbours> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back(indexes_[p].search_part(ctx, asked, neighbours_in(parts_[p], k),
-                                            {part_filters_[p], {}}, work_));
+    found.push_back(dense_index_access::search_part(
+        indexes_[p], ctx, asked, neighbours_in(parts_[p], k), {part_filters_[p], {}}, work_));
   return found;
 }
 
@@ -97,8 +98,8 @@ std::vector<part_rows_in_range> dense_collection::within_parts(context const& ct
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_rows_in_range> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back(
-        indexes_[p].search_range_part(ctx, asked, radius, {part_filters_[p], {}}, work_));
+    found.push_back(dense_index_access::search_range_part(indexes_[p], ctx, asked, radius,
+                                                          {part_filters_[p], {}}, work_));
   return found;
 }
 

@@ -104,12 +104,23 @@ class dense_search_engine {
                               take_nearest_rows const& take, dense_search_work& work) const;
 };
 
-/// For what searches an index in a way of its own.
+/// Searches of an index for the library alone.
 struct dense_index_access {
   /// `search`, with its errors, which hands on what it finds in place of an array of all of it.
   static void search_nearest(dense_index const& index, context const& ctx,
                              datasets::vectors const& queries, std::size_t k,
                              take_nearest_rows const& take, dense_search_work& work);
+  /// `search` of an index whose rows are a part of more, with the keys that order them: under l2
+  /// the sum before the root, as different sums may have equal roots.
+  static part_neighbours search_part(dense_index const& index, context const& ctx,
+                                     datasets::vectors const& queries, std::size_t k,
+                                     dense_filter const& filter = {},
+                                     dense_search_work* work = nullptr);
+  /// Likewise `search_range`.
+  static part_rows_in_range search_range_part(dense_index const& index, context const& ctx,
+                                              datasets::vectors const& queries, double radius,
+                                              dense_filter const& filter = {},
+                                              dense_search_work* work = nullptr);
 };
 
 /// Makes an engine for rows, to which the engine keeps a reference.

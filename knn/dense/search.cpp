@@ -309,12 +309,13 @@ neighbours dense_index::search(context const& ctx, datasets::vectors const& quer
   return found;
 }
 
-part_neighbours dense_index::search_part(context const& ctx, datasets::vectors const& queries,
-                                         std::size_t k, dense_filter const& filter,
-                                         dense_search_work* work) const {
+part_neighbours dense_index_access::search_part(dense_index const& index, context const& ctx,
+                                                datasets::vectors const& queries, std::size_t k,
+                                                dense_filter const& filter,
+                                                dense_search_work* work) {
   part_neighbours found;
   found.key_order = value_order::smaller_is_nearer;
-  implementation_->nearest(ctx, queries, k, filter, work, found, &found.key);
+  index.implementation_->nearest(ctx, queries, k, filter, work, found, &found.key);
   return found;
 }
 
@@ -326,14 +327,27 @@ rows_in_range dense_index::search_range(context const& ctx, datasets::vectors co
   return found;
 }
 
+part_rows_in_range dense_index_access::search_range_part(dense_index const& index,
+                                                         context const& ctx,
+                                                         datasets::vectors const& queries,
+                                                         double radius, dense_filter const& filter,
+                                                         dense_search_work* work) {
+  part_rows_in_range found;
+  found.key_order = value_order::smaller_is_nearer;
+  index.implementation_->within(ctx, queries, radius, filter, work, found, &found.key);
+  return found;
+}
+
+part_neighbours dense_index::search_part(context const& ctx, datasets::vectors const& queries,
+                                         std::size_t k, dense_filter const& filter,
+                                         dense_search_work* work) const {
+  return dense_index_access::search_part(*this, ctx, queries, k, filter, work);
+}
 part_rows_in_range dense_index::search_range_part(context const& ctx,
                                                   datasets::vectors const& queries, double radius,
                                                   dense_filter const& filter,
                                                   dense_search_work* work) const {
-  part_rows_in_range found;
-  found.key_order = value_order::smaller_is_nearer;
-  implementation_->within(ctx, queries, radius, filter, work, found, &found.key);
-  return found;
+  return dense_index_access::search_range_part(*this, ctx, queries, radius, filter, work);
 }
 
 void dense_index::implementation::nearest(context const& ctx, datasets::vectors const& queries,
