@@ -1,6 +1,5 @@
 #include "knn/metric/schedule.hpp"
 
-#include "bench/metric_traffic.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
@@ -8,11 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -134,20 +133,13 @@ TEST_P(every_schedule, repeats_its_counts) {
 TEST_P(every_schedule, stops_when_it_is_told) {
   auto const space = std::make_shared<word_space>(drawn_words(400, 1, 9));
   metric_index const index(of_threads(1), space, {metric_index_type::m_tree});
+  auto const queries = space->queries({"abc", "cba"});
   std::stop_source stop;
+  stop.request_stop();
   context ctx = of_threads(3);
   ctx.stop = stop.get_token();
-  // A query that comes in an hour.
-  auto const queries = space->queries({"abc", "cba"});
-  bench::traffic_work work;
-  std::jthread const stopping([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    stop.request_stop();
-  });
-  EXPECT_THROW(bench::search_range_in_traffic(ctx, index, *queries, 1, options(),
-                                              {{0, 3600}, false, 1}, work),
-               interrupted);
   EXPECT_THROW(search_scheduled(ctx, index, *queries, 1, options()), interrupted);
+  EXPECT_THROW(search_range_scheduled(ctx, index, *queries, 1, options()), interrupted);
 }
 
 TEST_P(every_schedule, passes_on_what_a_distance_throws) {
@@ -192,97 +184,6 @@ TEST_P(every_schedule, real_words) {
   expect_same(space, *space->queries(asked), {2}, options(300));
 }
 
-/// Distances to objects are units of work: of query q 4 - q % 4.
-struct work_of_queries final : metric_queries {
-  struct units final : distances_from {
-    explicit units(double one) : work(one) {}
-    void compute(std::span<std::uint32_t const> objects, double, double* values) override {
-      std::fill_n(values, objects.size(), work);
-    }
-    double work;
-  };
-  std::size_t size() const noexcept override { return 12; }
-  std::unique_ptr<distances_from> from(std::size_t query) const override {
-    return std::make_unique<units>(4. - static_cast<double>(query % 4));
-  }
-};
-
-/// A unit of work is so many distances, each a part of its own; the first generates all others.
-class equal_parts final : public metric_structure {
- public:
-  static constexpr std::size_t a_unit = 64;
-  void search(metric_query& query) const override {
-    std::vector<search_part> left;
-    search_some(query, {}, 1, left);
-    for (search_part const& part : left) search_some(query, part, 1, left);
-  }
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
-    auto const units = static_cast<std::size_t>(query.measure(0));
-    if (part.region == 0) left.assign(units * a_unit - 1, {1});
-    return false;
-  }
-  void save(structure_arrays&) const override {}
-  std::size_t size() const override { return 1; }
-};
-
-/// Figure 3.5 of Barrientos 2011, its right half: four threads, queries of 4, 3, 2 and 1 units of
-/// work by turns, of which 2, 1 and 1 come at the beginning of a unit of time. Dealt in turn, local
-/// leaves all long ones to the first thread, and ends after 12 units. In parts for all threads the
-/// 30 units of work end within the ninth, at 8.5: no work is there from 2.5 to 3 and from 5.5 to 6.
-TEST(metric_traffic, is_figure_3_5) {
-  exclusion const rule(distance_rounding{});
-  equal_parts const structure;
-  work_of_queries const queries;
-  bench::query_traffic const traffic{bench::cyclic_arrivals(12, std::vector<std::size_t>{2, 1, 1}),
-                                     true, equal_parts::a_unit};
-  auto const run = [&](metric_schedule schedule) {
-    std::atomic<int> answers{0};
-    auto work =
-        bench::run_in_traffic(of_threads(4), {structure, rule, queries, 0, 0}, {schedule, 1, 1},
-                              traffic, [&](std::size_t, auto&) { ++answers; });
-    EXPECT_EQ(answers, 12);
-    EXPECT_EQ(work.evaluations_of_all(), 30 * equal_parts::a_unit);
-    return work;
-  };
-  for (metric_schedule const schedule : {local, metric_schedule::bulk_local}) {
-    bench::traffic_work const work = run(schedule);
-    EXPECT_EQ(work.end, 12);
-    EXPECT_EQ(bench::throughput(work), 1);
-    EXPECT_EQ(work.evaluations, (std::vector<std::uint64_t>{12 * 64, 9 * 64, 6 * 64, 3 * 64}));
-    EXPECT_EQ(work.efficiency(), 30. / 12 / 4);
-    EXPECT_EQ(work.response, (std::vector<double>{4, 3, 2, 1, 5, 3, 2, 1, 6, 3, 2, 1}));
-    // Two, three and four threads work by turns, then one.
-    EXPECT_DOUBLE_EQ(bench::unit_efficiency(work), (3 * (2 + 3 + 4) + 3) / 4. / 12);
-  }
-  bench::traffic_work const dealt = run(bulk_circular);
-  EXPECT_GE(dealt.end, 8.5);
-  EXPECT_LT(dealt.end, 8.7);
-  EXPECT_GT(dealt.messages, 0u);
-  EXPECT_GT(dealt.efficiency(), .95);
-  EXPECT_LT(bench::mean_response(dealt), 2);
-  EXPECT_GT(bench::unit_efficiency(dealt), bench::unit_efficiency(run(local)) + .2);
-  bench::traffic_work const both = run(hybrid);
-  EXPECT_LT(both.end, 12);
-}
-
-TEST(metric_traffic, arrivals) {
-  EXPECT_EQ(bench::cyclic_arrivals(7, std::vector<std::size_t>{2, 1, 1}),
-            (std::vector<double>{0, 0, 1, 2, 3, 3, 4}));
-  EXPECT_EQ(bench::cyclic_arrivals(3, std::vector<std::size_t>{0, 2}),
-            (std::vector<double>{1, 1, 3}));
-  EXPECT_TRUE(bench::cyclic_arrivals(0, std::vector<std::size_t>{1}).empty());
-  EXPECT_THROW(bench::cyclic_arrivals(3, std::vector<std::size_t>{0, 0}), usage_error);
-  EXPECT_THROW(bench::cyclic_arrivals(3, {}), usage_error);
-  auto const drawn = bench::random_arrivals(20000, 4, 9);
-  EXPECT_EQ(drawn, bench::random_arrivals(20000, 4, 9));
-  EXPECT_NE(drawn, bench::random_arrivals(20000, 4, 10));
-  EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
-  EXPECT_EQ(drawn.front(), 0);
-  EXPECT_NEAR(drawn.back(), 5000, 150);
-  EXPECT_THROW(bench::random_arrivals(3, 0, 1), usage_error);
-}
-
 TEST(metric_schedule, efficiency_is_the_mean_over_the_largest) {
   schedule_work work;
   EXPECT_EQ(work.efficiency(), 1);
@@ -291,10 +192,6 @@ TEST(metric_schedule, efficiency_is_the_mean_over_the_largest) {
   work.evaluations = {4, 1, 3, 0};
   EXPECT_EQ(work.evaluations_of_all(), 8u);
   EXPECT_EQ(work.efficiency(), .5);
-  bench::traffic_work traffic;
-  EXPECT_EQ(bench::unit_efficiency(traffic), 1);
-  traffic.in_unit = {{4, 0, 0, 6}, {4, 0, 2}};
-  EXPECT_NEAR(bench::unit_efficiency(traffic), (1 + .5 + .5) / 3, 1e-15);
 }
 
 TEST(metric_schedule, wrong_usage_is_told) {
@@ -308,16 +205,6 @@ TEST(metric_schedule, wrong_usage_is_told) {
   EXPECT_EQ(metric_schedule_from("auto"), automatic);
   EXPECT_EQ(name_of(hybrid), "hybrid");
   EXPECT_THROW(metric_schedule_from("bulk"), usage_error);
-  bench::traffic_work work;
-  auto const in_traffic = [&](metric_schedule schedule, bench::query_traffic const& traffic) {
-    bench::search_range_in_traffic(of_threads(2), index, *queries, 1, {schedule}, traffic, work);
-  };
-  EXPECT_THROW(in_traffic(local, {{0}}), usage_error);
-  EXPECT_THROW(in_traffic(local, {{1, 0}}), usage_error);
-  EXPECT_THROW(in_traffic(local, {{-1, 0}}), usage_error);
-  EXPECT_THROW(in_traffic(local, {{0, 1}, true, 0}), usage_error);
-  EXPECT_THROW(in_traffic(shared, {{0, 1}}), usage_error);
-  EXPECT_THROW(in_traffic(bulk_critical, {{0, 1}}), usage_error);
   EXPECT_THROW(split_metric_index({}, space, {}, 0), usage_error);
 }
 
