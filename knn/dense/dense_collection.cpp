@@ -7,6 +7,16 @@
 
 namespace rulerank::inline v0::knn {
 
+bool dense_collection::searches_parts(dense_engine engine) {
+  if (engine == dense_engine::automatic) return true;
+  return find_engine(dense_engines(), engine) != nullptr &&
+         registered_dense_engines().maker_of(engine).gives_definition;
+}
+
+bool dense_collection::has_even_shares() const {
+  return has_parts() && registered_dense_engines().maker_of(first_index().engine()).has_even_shares;
+}
+
 void dense_collection::add(std::size_t first, dense_index index) {
   parts_.push_back({first, index.size()});
   has_ids_ = has_ids_ || index.has_ids();

@@ -19,9 +19,7 @@ class dense_collection final : public searched_collection {
  public:
   /// Whether an engine searches an index in parts: only one that gives the defined values and
   /// order.
-  static bool searches_parts(dense_engine engine) {
-    return engine == dense_engine::automatic || engine == dense_engine::flat;
-  }
+  static bool searches_parts(dense_engine engine);
   /// The index in a file.
   static dense_collection open(context const& ctx, std::string const& path, dense_engine engine);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
@@ -49,15 +47,13 @@ class dense_collection final : public searched_collection {
 
   std::optional<std::string> id_of(std::uint32_t row) const override;
   bool has_ids_in_parts() const override { return is_split_ && names_.empty() && has_ids_; }
-  /// Not to processes of `mpi_knn`, which have even shares.
+  /// Not to processes of an engine that has even shares.
   bool may_be_dealt() const override { return !has_even_shares(); }
 
  private:
   dense_collection() = default;
   void add(std::size_t first, dense_index index);
-  bool has_even_shares() const {
-    return has_parts() && first_index().engine() == dense_engine::mpi_knn;
-  }
+  bool has_even_shares() const;
   neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const override;
   std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
                                                 std::size_t k) const override;

@@ -123,9 +123,16 @@ struct dense_index_access {
                                               dense_search_work* work = nullptr);
 };
 
-/// Makes an engine for rows, to which the engine keeps a reference.
-using dense_engine_maker = std::unique_ptr<dense_search_engine> (*)(
-    context const& ctx, dense_rows const& rows, dense_index_options const& options);
+/// How an engine is made, and what a collection asks of it.
+struct dense_engine_maker {
+  /// Makes an engine for rows, to which the engine keeps a reference.
+  std::unique_ptr<dense_search_engine> (*make)(context const& ctx, dense_rows const& rows,
+                                               dense_index_options const& options);
+  /// Whether it gives the defined values and order: parts are merged by them.
+  bool gives_definition = false;
+  /// Whether processes share the queries out evenly, as published, and are not dealt them.
+  bool has_even_shares = false;
+};
 /// All engines of the module.
 engine_registry<dense_engine, dense_engine_maker>& registered_dense_engines();
 

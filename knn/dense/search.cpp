@@ -118,7 +118,7 @@ engine_registry<dense_engine, dense_engine_maker>& registered_dense_engines() {
       {{dense_engine::flat, "flat",
         "floats with proven bounds tell which rows may be near, and those are computed exactly", "",
         of_flat, of_flat},
-       make_flat}};
+       {.make = make_flat, .gives_definition = true}}};
   return engines;
 }
 
@@ -217,7 +217,7 @@ dense_index::dense_index(context const& ctx, datasets::vectors rows,
   implementation_.reset(new implementation{dense_rows(std::move(rows)), options.metric, entry.which,
                                            std::move(ids), nullptr});
   implementation_->engine =
-      registered_dense_engines().maker_of(entry.which)(ctx, implementation_->rows, options);
+      registered_dense_engines().maker_of(entry.which).make(ctx, implementation_->rows, options);
   implementation_->rows.first().expect_unchanged();
 }
 dense_index::~dense_index() = default;

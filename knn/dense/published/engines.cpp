@@ -20,26 +20,26 @@ void add_published_dense_engines() {
 #if RULERANK_HAS_CUDA
     {{dense_engine::ppk, "ppk", "a launch a query, whose blocks share the rows; single precision",
       "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere},
-     make_ppk},
+     {make_ppk}},
         {{dense_engine::ppb, "ppb", "a block a query, in one launch; single precision",
           "Cordeiro, Meyer and Zola 2023", runs_on::gpus, runs_on::nowhere},
-         make_ppb},
+         {make_ppb}},
         {{dense_engine::sbq, "sbq",
           "SBQ-KNN: blocks have queries to themselves or share the rows, then K-selection; single "
           "precision",
           "Cordeiro 2023, Algorithms 1 to 3", runs_on::gpus, runs_on::nowhere},
-         make_sbq},
+         {make_sbq}},
         {{dense_engine::gs, "gs",
           "GS_KNN: distances by cuBLAS, k minima or a bitonic sort by a trial; single precision",
           "Liu, Zheng and Liu 2019, Algorithm 2", runs_on::gpus, runs_on::nowhere},
-         make_gs},
+         {make_gs}},
 #endif
 #if RULERANK_HAS_MPI
         {{dense_engine::mpi_knn, "mpi-knn",
           "a thread a process; a query has its k nearest so far and the farthest of them; single "
           "precision",
           "Cordeiro 2023, section 3.2", runs_on::cpu, runs_on::nowhere},
-         make_mpi_knn},
+         {.make = make_mpi_knn, .has_even_shares = true}},
 #endif
   });
 }
