@@ -1,19 +1,16 @@
 #include "apps/shared/search/search_driver.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
-#include "core/memory_gate.hpp"
-#include "core/sha256.hpp"
 #include "datasets/vectors.hpp"
 #include "knn/dense/dense_collection.hpp"
+#include "knn/dense/neighbour_matrix.hpp"
 #include "knn/dense/row_files.hpp"
 #include "knn/dense/search.hpp"
-#include "knn/index_parts.hpp"
 #include "knn/search_seconds.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -142,14 +139,10 @@ datasets::vectors_format format_named(std::string_view name) {
       ->which;
 }
 
-/// Throws `usage_error` where rows have numbers that the values of --out, int32, do not hold.
+/// Throws `usage_error` where rows have numbers that the values of --out do not hold.
 void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
-  constexpr std::size_t most = std::size_t{1} << 31;
-  if (is_matrix_name(arguments.out) && rows > most)
-    throw usage_error(
-        fmt::format("--out {}: found {}, expected no more than {}, whose numbers are int32; a name "
-                    "that says no vectors has lines",
-                    arguments.out, counted(rows, "row"), most));
+  if (is_matrix_name(arguments.out))
+    knn::neighbour_matrix::expect_rows("--out " + arguments.out, rows);
 }
 
 /// Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
@@ -166,55 +159,26 @@ class dense_output final : public neighbour_files {
                         owner.destination(arguments.run), arguments.tag),
         owner_(owner),
         arguments_(arguments),
-        has_matrices_(in_rows && owner.ranks().is_first()),
         in_rows_(in_rows) {
-    if (has_matrices_) take_memory(queries);
+    if (in_rows && owner.ranks().is_first())
+      matrix_.emplace("--out " + arguments.out, queries, arguments.request.k,
+                      !arguments.values.empty());
   }
   bool takes_neighbours() const override { return in_rows_ || neighbour_files::takes_neighbours(); }
   void take(std::size_t first, knn::neighbours const& found) override {
     neighbour_files::take(first, found);
-    if (!has_matrices_) return;
-    for (std::size_t q = 0; q < found.queries; ++q) {
-      std::size_t const at = (first + q) * arguments_.request.k;
-      for (std::size_t i = 0; i < found.count_of(q); ++i) {
-        rows_[at + i] = static_cast<std::int32_t>(found.ids_of(q)[i]);
-        if (!values_.empty()) values_[at + i] = static_cast<float>(found.values_of(q)[i]);
-      }
-    }
+    if (matrix_) matrix_->take(first, found);
   }
   void commit() override {
-    std::size_t const k = arguments_.request.k;
-    if (has_matrices_)
-      datasets::write_vectors(owner_.ctx(), arguments_.out, datasets::vectors(std::move(rows_), k));
-    if (has_matrices_ && !arguments_.values.empty())
-      datasets::write_vectors(owner_.ctx(), arguments_.values,
-                              datasets::vectors(std::move(values_), k));
+    if (matrix_) matrix_->write(owner_.ctx(), arguments_.out, arguments_.values);
     neighbour_files::commit();
   }
 
  private:
-  /// For all of --out and --values, k entries a query: -1 and 0 until neighbours come.
-  void take_memory(std::size_t queries) {
-    bool const with_values = !arguments_.values.empty();
-    std::size_t const k = arguments_.request.k;
-    std::size_t const entry = sizeof(std::int32_t) + (with_values ? sizeof(float) : 0);
-    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-    memory_gate().take({k <= most / entry / queries ? queries * k * entry : most,
-                        fmt::format("--out {}: {} entries of each of {}", arguments_.out, k,
-                                    counted(queries, "query", "queries")),
-                        "use a smaller --k, fewer queries at a time, or a name that says lines"},
-                       [&] {
-                         rows_.assign(queries * k, -1);
-                         if (with_values) values_.assign(queries * k, 0);
-                       });
-  }
-
   session& owner_;
   search_dense_arguments const& arguments_;
-  bool has_matrices_;
   bool in_rows_;
-  std::vector<std::int32_t> rows_;
-  std::vector<float> values_;
+  std::optional<knn::neighbour_matrix> matrix_;
 };
 
 /// One call of the verb.
@@ -259,19 +223,12 @@ class dense_search {
   }
 
  private:
-  /// Chooses the device for a search in so many numbers.
-  void choose_device(double numbers, std::size_t dimensions) {
-    if (queries_.empty()) return;
-    auto const each = static_cast<double>(std::max<std::size_t>(dimensions, 1));
-    owner_.choose_device(
-        places_of(knn::dense_engines(), engine_),
-        knn::dense_search_seconds(numbers / each, each, static_cast<double>(queries_.size())));
-  }
-  /// Likewise for index files: their sizes give the approximate number of values.
-  void choose_device_for_files(std::vector<std::string> const& paths) {
-    double bytes = 0;
-    for (std::string const& path : paths) bytes += static_cast<double>(file_state_of(path).size);
-    choose_device(bytes / sizeof(float), queries_.dimensions());
+  /// Chooses the device for a search among so many values.
+  void choose_device(double values) {
+    if (!queries_.empty())
+      owner_.choose_device(
+          places_of(knn::dense_engines(), engine_),
+          knn::dense_search_seconds(values, 1, static_cast<double>(queries_.size())));
   }
 
   /// The index of the rows, which is kept where that is asked for, or the one that was kept.
@@ -280,51 +237,28 @@ class dense_search {
     if (parts && !knn::dense_collection::searches_parts(engine_))
       throw usage_error(
           fmt::format("--engine {} of a collection in parts, expected flat", arguments_.engine));
-    if (parts.are_made) {
-      auto const all = knn::read_index_parts(arguments_.index, "dense");
-      std::vector<std::string> paths;
-      for (auto const& part : knn::parts_here(owner_.ctx(), all, parts.is_split))
-        paths.push_back(part.path);
-      choose_device_for_files(paths);
-      auto const timer = owner_.stage("open");
-      return knn::dense_collection::open_parts(owner_.ctx(), all, engine_, parts.is_split);
-    }
-    if (arguments_.collection.empty()) {
-      choose_device_for_files({arguments_.index});
-      auto const timer = owner_.stage("open");
-      return knn::dense_collection::open(owner_.ctx(), arguments_.index, engine_);
-    }
-    return index_rows(parts.is_split);
+    if (!arguments_.collection.empty()) return index_rows(parts.is_split);
+    context const& ctx = owner_.ctx();
+    choose_device(knn::dense_collection::expected_values(ctx, arguments_.index, parts.is_split));
+    auto const timer = owner_.stage("open");
+    return knn::dense_collection::open(ctx, arguments_.index, engine_, parts.is_split);
   }
 
   knn::dense_collection index_rows(bool is_split) {
-    datasets::vectors_part part;
-    std::vector<std::int64_t> ids;
+    knn::dense_rows_part read;
     {
       auto const timer = owner_.stage("read");
-      mpi::communicator const& ranks = owner_.ranks();
-      part = knn::read_search_rows(owner_.ctx(), arguments_.collection,
-                                   is_split ? static_cast<std::size_t>(ranks.rank()) : 0,
-                                   is_split ? static_cast<std::size_t>(ranks.size()) : 1,
-                                   format_named(arguments_.collection_format));
-      expect_numbers_fit(arguments_, part.of_file);
-      if (part.of_file >= knn::no_neighbour)
-        throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments_.collection,
-                                      counted(part.of_file, "row"), knn::no_neighbour));
-      if (keeps_ids()) {
-        auto const all = knn::row_ids(owner_.ctx(), arguments_.ids, part.of_file, "rows")
-                             .numbers(arguments_.ids);
-        auto const begin = all.begin() + static_cast<std::ptrdiff_t>(part.first);
-        ids.assign(begin, begin + static_cast<std::ptrdiff_t>(part.rows.size()));
-      }
+      read = knn::read_dense_rows(owner_.ctx(), arguments_.collection,
+                                  format_named(arguments_.collection_format),
+                                  keeps_ids() ? arguments_.ids : std::string(), is_split);
+      expect_numbers_fit(arguments_, read.part.of_file);
     }
-    std::size_t const dimensions = part.rows.dimensions();
-    choose_device(static_cast<double>(part.rows.size()) * static_cast<double>(dimensions),
-                  dimensions);
+    datasets::vectors const& rows = read.part.rows;
+    choose_device(static_cast<double>(rows.size()) * static_cast<double>(rows.dimensions()));
     auto const timer = owner_.stage("prepare");
-    knn::dense_collection made(owner_.ctx(), std::move(part), is_split,
+    knn::dense_collection made(owner_.ctx(), std::move(read.part), is_split,
                                {knn::dense_similarity_from(arguments_.metric), engine_},
-                               std::move(ids));
+                               std::move(read.ids));
     if (!arguments_.index.empty()) made.save(owner_.ctx(), arguments_.index);
     return made;
   }

@@ -4,12 +4,10 @@
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/metric_collection.hpp"
-#include "knn/search_seconds.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,15 +106,25 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
   expect_index_file(arguments.index);
 }
 
+/// How the collection is to be searched.
+knn::metric_search_plan plan_of(search_metric_arguments const& arguments) {
+  return {.index = {.type = knn::metric_index_type_from(arguments.index_type),
+                    .bucket = arguments.bucket,
+                    .alpha = arguments.alpha},
+          .engine = knn::metric_engine_from(arguments.engine),
+          .schedule = knn::metric_schedule_from(arguments.schedule),
+          .split = arguments.split,
+          .is_kept = !arguments.index.empty(),
+          .radius = arguments.request.radius};
+}
+
 /// One call of the verb.
 class metric_search {
  public:
   metric_search(session& owner, search_metric_arguments const& arguments)
       : owner_(owner),
         arguments_(arguments),
-        type_(knn::metric_index_type_from(arguments.index_type)),
-        engine_(knn::metric_engine_from(arguments.engine)),
-        schedule_(knn::metric_schedule_from(arguments.schedule)),
+        plan_(plan_of(arguments)),
         run_(owner, expect_one_process(owner, arguments), {}) {}
 
   void run() {
@@ -124,7 +132,7 @@ class metric_search {
     if (!arguments_.queries.empty()) out.emplace(run_.open_output());
     auto const parts = run_.find_parts(objects_bytes_a_byte);
     if (parts) expect_parts();
-    knn::metric_collection objects = parts ? prepare_parts(parts) : prepare();
+    knn::metric_collection objects = prepare(parts);
     auto& summary = run_.summary;
     summary["objects"] = objects.size();
     if (objects.has_parts()) {
@@ -151,104 +159,63 @@ class metric_search {
     if (arguments_.check_metric)
       throw usage_error(
           "--check-metric of a collection in parts, of which no rank has all objects");
-    if (engine_ != knn::metric_engine::automatic && engine_ != knn::metric_engine::index)
+    if (plan_.engine != knn::metric_engine::automatic && plan_.engine != knn::metric_engine::index)
       throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
                                     arguments_.engine, knn::name_of(knn::metric_engine::index)));
     if (!owner_.ctx().devices.empty())
       throw usage_error("--device of a collection in parts, expected cpu");
   }
 
-  knn::metric_objects read_objects(std::size_t part = 0, std::size_t parts = 1) {
+  knn::metric_part read_objects(bool is_split) {
     auto const timer = owner_.stage("read");
     auto const unit =
         arguments_.letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
-    return knn::read_metric_objects(owner_.ctx(), arguments_.collection,
-                                    knn::metric_distance_from(arguments_.metric), unit, part,
-                                    parts);
+    return knn::read_metric_part(owner_.ctx(), arguments_.collection,
+                                 knn::metric_distance_from(arguments_.metric), unit, is_split);
   }
   knn::metric_asked read_queries(knn::metric_objects const& among) const {
     if (among.words) expect_words("--queries", arguments_.queries);
     return knn::read_metric_queries(owner_.ctx(), among, arguments_.queries);
   }
 
-  /// An index in parts, or this rank's part of the collection, which is kept where that is asked
-  /// for.
-  knn::metric_collection prepare_parts(search_run::parts parts) {
+  /// The index that was made, or one of the objects, which is kept where that is asked for. A rank
+  /// of a collection in parts has some of them, and searches on the CPU.
+  knn::metric_collection prepare(search_run::parts parts) {
+    context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
       auto const timer = owner_.stage("open");
-      return knn::metric_collection::open_parts(owner_.ctx(), arguments_.index, parts.is_split);
-    }
-    mpi::communicator const& ranks = owner_.ranks();
-    auto const rank = static_cast<std::size_t>(ranks.rank());
-    auto objects = read_objects(rank, static_cast<std::size_t>(ranks.size()));
-    auto const sizes = gather_values(ranks, objects.space()->size());
-    auto const mine = sizes.begin() + static_cast<std::ptrdiff_t>(rank);
-    std::size_t const first = std::accumulate(sizes.begin(), mine, std::size_t{0});
-    std::size_t const all = std::accumulate(mine, sizes.end(), first);
-    if (all >= knn::no_neighbour)
-      throw usage_error(fmt::format("{}: found {}, expected fewer than {}", arguments_.collection,
-                                    counted(all, "object"), knn::no_neighbour));
-    auto const options = index_options(objects, many, false);
-    auto const timer = owner_.stage("index");
-    auto made =
-        knn::metric_collection::of_part(owner_.ctx(), std::move(objects), options, first, all);
-    if (!arguments_.index.empty()) made.save(owner_.ctx(), arguments_.index);
-    return made;
-  }
-
-  knn::metric_collection prepare() {
-    if (arguments_.collection.empty()) {
-      auto const timer = owner_.stage("open");
-      auto opened = knn::metric_collection::open(owner_.ctx(), arguments_.index);
+      if (parts) return knn::metric_collection::open_parts(ctx, arguments_.index, parts.is_split);
+      auto opened = knn::metric_collection::open(ctx, arguments_.index);
       if (!arguments_.queries.empty()) asked_ = read_queries(opened.first_objects());
       choose_gpus(opened.first_objects(), opened.first_type());
       return opened;
     }
-    auto objects = read_objects();
-    if (!arguments_.queries.empty()) asked_ = read_queries(objects);
-    bool const on_gpus = choose_gpus(objects, type_);
-    bool const is_kept = !arguments_.index.empty() || !asked_;
+    auto [objects, first, all] = read_objects(parts.is_split);
+    if (!parts && !arguments_.queries.empty()) asked_ = read_queries(objects);
+    bool const on_gpus = !parts && choose_gpus(objects, plan_.index.type);
+    bool const is_kept = plan_.is_kept || !asked_;
     auto const options = index_options(objects, is_kept ? many : knn::size_of(*asked_), on_gpus);
     auto const timer = owner_.stage("index");
-    knn::metric_collection made(owner_.ctx(), std::move(objects), options, arguments_.split);
-    if (!arguments_.index.empty()) made.save(owner_.ctx(), arguments_.index);
+    auto made = parts
+                    ? knn::metric_collection::of_part(ctx, std::move(objects), options, first, all)
+                    : knn::metric_collection(ctx, std::move(objects), options, arguments_.split);
+    if (!arguments_.index.empty()) made.save(ctx, arguments_.index);
     return made;
-  }
-
-  /// Whether --device auto may take GPUs: for a comparison with all objects that it would do on the
-  /// CPU too, or does on GPUs in place of an index of vectors. An index that is kept is the same on
-  /// every machine, and one of a type that was asked for is searched as that.
-  bool may_choose_gpus(knn::metric_objects const& objects, knn::metric_index_type type) const {
-    if (arguments_.split > 1 || arguments_.schedule != "auto") return false;
-    if (!knn::is_on_gpus(objects.which(), type)) return false;
-    return type == knn::metric_index_type::brute ||
-           (type == knn::metric_index_type::automatic &&
-            (objects.words != nullptr || arguments_.index.empty()));
-  }
-
-  knn::search_seconds work_of(knn::metric_objects const& objects) const {
-    auto const count = static_cast<double>(objects.space()->size());
-    auto const asked = static_cast<double>(asked_ ? knn::size_of(*asked_) : 0);
-    if (objects.words)
-      return knn::word_search_work(
-          count, asked,
-          arguments_.request.radius.value_or(std::numeric_limits<double>::infinity()));
-    return knn::metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()),
-                                   asked, objects.which() == knn::metric_distance::l2);
   }
 
   /// Starts the GPUs where they are asked for or worth it, and says whether they do the search.
   /// `type`: of the index, automatic where the engine may choose it.
   bool choose_gpus(knn::metric_objects const& objects, knn::metric_index_type type) {
     if (arguments_.queries.empty()) return false;
-    if (engine_ != knn::metric_engine::automatic) {
-      runs_on const where = places_of(knn::metric_engines(), engine_);
+    if (plan_.engine != knn::metric_engine::automatic) {
+      runs_on const where = places_of(knn::metric_engines(), plan_.engine);
       owner_.choose_device(where, 0);
       owner_.expect_device_for(arguments_.engine, where);
-      choose_engine(knn::metric_engines(), engine_, owner_.ctx());
-    } else if (may_choose_gpus(objects, type)) {
-      knn::search_seconds const work = work_of(objects);
-      owner_.choose_device(places_of(knn::metric_engines(), engine_), work.thread_s, work.gpu_s);
+      choose_engine(knn::metric_engines(), plan_.engine, owner_.ctx());
+    } else if (knn::may_choose_gpus(plan_, objects, type)) {
+      auto const work = knn::search_seconds_of(plan_, objects, asked_ ? knn::size_of(*asked_) : 0);
+      owner_.choose_device(places_of(knn::metric_engines(), plan_.engine), work.thread_s,
+                           work.gpu_s);
     }
     if (!knn::is_on_gpus(objects.which(), type))
       owner_.expect_device_for(fmt::format("index, of type {} under {},", knn::name_of(type),
@@ -264,19 +231,14 @@ class metric_search {
   /// How an index is made for so many queries. What `auto` takes is put into the summary, and said.
   knn::metric_index_options index_options(knn::metric_objects const& objects, std::size_t queries,
                                           bool on_gpus) {
-    knn::metric_index_options options{
-        .type = type_, .bucket = arguments_.bucket, .alpha = arguments_.alpha, .queries = queries};
-    if (type_ == knn::metric_index_type::automatic && on_gpus)
-      options.type = knn::index_type_of(engine_);
-    if (options.type != knn::metric_index_type::automatic) return options;
-    bool const together = arguments_.split == 1 && arguments_.schedule == "auto";
-    auto const choice =
-        on_gpus ? knn::metric_index_choice{knn::metric_index_type::brute,
-                                           "GPUs compare all objects sooner than they exclude some"}
-                : knn::choose_metric_index(*objects.space(), queries, together);
+    plan_.index.queries = queries;
+    auto const choice = knn::choose_index(plan_, objects, on_gpus);
+    if (!choice.reason.empty()) {
+      run_.summary["reason"] = choice.reason;
+      owner_.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
+    }
+    knn::metric_index_options options = plan_.index;
     options.type = choice.type;
-    run_.summary["reason"] = choice.reason;
-    owner_.say(fmt::format("index type {}: {}", knn::name_of(choice.type), choice.reason));
     return options;
   }
 
@@ -293,18 +255,6 @@ class metric_search {
     run_.summary["checked_triples"] = checked_triples;
   }
 
-  /// How many queries the threads or GPUs take together. Dense search and schedules take many at
-  /// once in less time; fewer vectors at a time would each take longer to compare with all.
-  knn::batch_limits limits() const {
-    if (!owner_.ctx().devices.empty())
-      return {.most = std::size_t{1} << 16,
-              .first_in_range = std::size_t{1} << 16,
-              .most_in_range = std::size_t{1} << 16};
-    return {.neighbours = std::size_t{1} << 22,
-            .fewest = 256,
-            .least_share = 32 * static_cast<std::size_t>(owner_.ctx().thread_count())};
-  }
-
   void search(knn::metric_collection& objects, neighbour_files& out) {
     auto& summary = run_.summary;
     bool const on_gpus = !owner_.ctx().devices.empty();
@@ -313,7 +263,7 @@ class metric_search {
     // A rank without parts takes the number of queries from the first.
     if (objects.is_split()) queries = gather_values(owner_.ranks(), queries).front();
     if (asked_) objects.set_queries(owner_.ctx(), *std::move(asked_));
-    objects.set_schedule({schedule_});
+    objects.set_schedule({plan_.schedule});
     summary["queries"] = queries;
     if (arguments_.request.radius)
       summary["radius"] = *arguments_.request.radius;
@@ -321,12 +271,12 @@ class metric_search {
       summary["k"] = std::min(arguments_.request.k, objects.size());
     if (on_gpus) {
       auto const timer = owner_.stage("copy");
-      objects.copy_to_gpus(owner_.ctx(), engine_);
+      objects.copy_to_gpus(owner_.ctx(), plan_.engine);
       owner_.expect_one_process("search metric on GPUs");
     }
     {
       auto const timer = owner_.stage("search");
-      run_.search(objects, queries, limits(), out);
+      run_.search(objects, queries, knn::metric_batch_limits(owner_.ctx()), out);
     }
     if (on_gpus)
       describe_gpus(objects);
@@ -344,8 +294,9 @@ class metric_search {
     if (is_split) {
       summary["split"] = arguments_.split;
     } else {
-      bool const is_automatic = schedule_ == knn::metric_schedule::automatic;
-      summary["schedule"] = knn::name_of(is_automatic ? knn::metric_schedule::shared : schedule_);
+      bool const is_automatic = plan_.schedule == knn::metric_schedule::automatic;
+      summary["schedule"] =
+          knn::name_of(is_automatic ? knn::metric_schedule::shared : plan_.schedule);
       if (is_automatic) return;
       summary["supersteps"] = work.supersteps;
       summary["messages"] = work.messages;
@@ -370,9 +321,7 @@ class metric_search {
 
   session& owner_;
   search_metric_arguments const& arguments_;
-  knn::metric_index_type type_;
-  knn::metric_engine engine_;
-  knn::metric_schedule schedule_;
+  knn::metric_search_plan plan_;
   search_run run_;
   std::optional<knn::metric_asked> asked_;
 };

@@ -1,11 +1,32 @@
 #include "knn/dense/dense_collection.hpp"
 
+#include "core/error.hpp"
+#include "core/sha256.hpp"
 #include "knn/collection_parts.hpp"
 #include "knn/dense/engine.hpp"
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace rulerank::inline v0::knn {
+
+dense_rows_part read_dense_rows(context const& ctx, std::string const& path,
+                                datasets::vectors_format format, std::string const& ids,
+                                bool is_split) {
+  auto const rank = is_split ? static_cast<std::size_t>(ctx.processes->rank()) : 0;
+  auto const size = is_split ? static_cast<std::size_t>(ctx.processes->size()) : 1;
+  dense_rows_part read{read_search_rows(ctx, path, rank, size, format), {}};
+  datasets::vectors_part const& part = read.part;
+  if (part.of_file >= no_neighbour)
+    throw usage_error(fmt::format("{}: found {}, expected fewer than {}", path,
+                                  counted(part.of_file, "row"), no_neighbour));
+  if (ids.empty()) return read;
+  auto const all = row_ids(ctx, ids, part.of_file, "rows").numbers(ids);
+  auto const begin = all.begin() + static_cast<std::ptrdiff_t>(part.first);
+  read.ids.assign(begin, begin + static_cast<std::ptrdiff_t>(part.rows.size()));
+  return read;
+}
 
 bool dense_collection::searches_parts(dense_engine engine) {
   if (engine == dense_engine::automatic) return true;
@@ -24,11 +45,26 @@ void dense_collection::add(std::size_t first, dense_index index) {
 }
 
 dense_collection dense_collection::open(context const& ctx, std::string const& path,
-                                        dense_engine engine) {
+                                        dense_engine engine, bool is_split) {
+  if (is_index_in_parts(path))
+    return open_parts(ctx, read_index_parts(path, "dense"), engine, is_split);
   dense_collection opened;
   opened.add(0, dense_index::open(ctx, path, engine));
   opened.items_ = opened.parts_.front().size;
   return opened;
+}
+
+double dense_collection::expected_values(context const& ctx, std::string const& path,
+                                         bool is_split) {
+  std::vector<std::string> files{path};
+  if (is_index_in_parts(path)) {
+    files.clear();
+    for (index_part const& part : parts_here(ctx, read_index_parts(path, "dense"), is_split))
+      files.push_back(part.path);
+  }
+  double bytes = 0;
+  for (std::string const& file : files) bytes += static_cast<double>(file_state_of(file).size);
+  return bytes / sizeof(float);
 }
 
 dense_collection dense_collection::open_parts(context const& ctx, index_parts const& all,

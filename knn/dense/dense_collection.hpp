@@ -14,14 +14,29 @@
 
 namespace rulerank::inline v0::knn {
 
+/// The rows of a file that a process indexes.
+struct dense_rows_part {
+  datasets::vectors_part part;
+  std::vector<std::int64_t> ids;  ///< one a row; empty: none
+};
+/// Reads the rows of a file: all, or where it is split this process's part. `ids`: the file of the
+/// rows' ids, all of them whole numbers; empty: none. Throws `error`, and `usage_error` for
+/// 2^32 - 1 rows and more.
+dense_rows_part read_dense_rows(context const& ctx, std::string const& path,
+                                datasets::vectors_format format, std::string const& ids,
+                                bool is_split);
+
 /// Dense rows: an index of all, or indexes of parts.
 class dense_collection final : public searched_collection {
  public:
   /// Whether an engine searches an index in parts: only one that gives the defined values and
   /// order.
   static bool searches_parts(dense_engine engine);
-  /// The index in a file.
-  static dense_collection open(context const& ctx, std::string const& path, dense_engine engine);
+  /// The index in a file, or in parts: `is_split` as in `open_parts`.
+  static dense_collection open(context const& ctx, std::string const& path, dense_engine engine,
+                               bool is_split = false);
+  /// Values of the rows that `open` gives this process, by the sizes of files. Throws `error`.
+  static double expected_values(context const& ctx, std::string const& path, bool is_split);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
   /// `error`.
   static dense_collection open_parts(context const& ctx, index_parts const& all,

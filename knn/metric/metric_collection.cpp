@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "knn/dense/row_files.hpp"
 
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -67,6 +68,64 @@ metric_objects read_metric_objects(context const& ctx, std::string const& path,
     return {nullptr, std::make_shared<word_space>(read_words_part(ctx, path, part, parts), unit)};
   return {std::make_shared<vector_space>(ctx, read_search_rows(ctx, path, part, parts).rows, which),
           nullptr};
+}
+
+metric_part read_metric_part(context const& ctx, std::string const& path, metric_distance which,
+                             letters unit, bool is_split) {
+  if (!is_split) {
+    metric_part whole{read_metric_objects(ctx, path, which, unit)};
+    whole.all = whole.objects.space()->size();
+    return whole;
+  }
+  process_group const& group = *ctx.processes;
+  auto const rank = static_cast<std::size_t>(group.rank());
+  metric_part part{
+      read_metric_objects(ctx, path, which, unit, rank, static_cast<std::size_t>(group.size()))};
+  auto const sizes = gather_values(group, part.objects.space()->size());
+  auto const mine = sizes.begin() + static_cast<std::ptrdiff_t>(rank);
+  part.first = std::accumulate(sizes.begin(), mine, std::size_t{0});
+  part.all = std::accumulate(mine, sizes.end(), part.first);
+  if (part.all >= no_neighbour)
+    throw usage_error(fmt::format("{}: found {}, expected fewer than {}", path,
+                                  counted(part.all, "object"), no_neighbour));
+  return part;
+}
+
+bool may_choose_gpus(metric_search_plan const& plan, metric_objects const& objects,
+                     metric_index_type type) {
+  if (!plan.searches_together() || !is_on_gpus(objects.which(), type)) return false;
+  return type == metric_index_type::brute ||
+         (type == metric_index_type::automatic && (objects.words != nullptr || !plan.is_kept));
+}
+
+search_seconds search_seconds_of(metric_search_plan const& plan, metric_objects const& objects,
+                                 std::size_t queries) {
+  auto const count = static_cast<double>(objects.space()->size());
+  auto const asked = static_cast<double>(queries);
+  if (objects.words)
+    return word_search_work(count, asked,
+                            plan.radius.value_or(std::numeric_limits<double>::infinity()));
+  return metric_search_work(count, static_cast<double>(objects.vectors->rows().dimensions()), asked,
+                            objects.which() == metric_distance::l2);
+}
+
+metric_index_choice choose_index(metric_search_plan const& plan, metric_objects const& objects,
+                                 bool on_gpus) {
+  metric_index_type type = plan.index.type;
+  if (type == metric_index_type::automatic && on_gpus) type = index_type_of(plan.engine);
+  if (type != metric_index_type::automatic) return {type, {}};
+  if (on_gpus)
+    return {metric_index_type::brute, "GPUs compare all objects sooner than they exclude some"};
+  return choose_metric_index(*objects.space(), plan.index.queries, plan.searches_together());
+}
+
+batch_limits metric_batch_limits(context const& ctx) {
+  constexpr std::size_t of_gpus = std::size_t{1} << 16;
+  if (!ctx.devices.empty())
+    return {.most = of_gpus, .first_in_range = of_gpus, .most_in_range = of_gpus};
+  return {.neighbours = std::size_t{1} << 22,
+          .fewest = 256,
+          .least_share = 32 * static_cast<std::size_t>(ctx.thread_count())};
 }
 
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,

@@ -4,6 +4,7 @@
 #include "knn/metric/gpu_search.hpp"
 #include "knn/metric/schedule.hpp"
 #include "knn/metric/search.hpp"
+#include "knn/search_seconds.hpp"
 #include "knn/searched_collection.hpp"
 
 #include <cstddef>
@@ -31,16 +32,56 @@ metric_objects read_metric_objects(context const& ctx, std::string const& path,
                                    metric_distance which, letters unit, std::size_t part = 0,
                                    std::size_t parts = 1);
 
+/// The objects of a file that a process indexes.
+struct metric_part {
+  metric_objects objects;
+  std::size_t first = 0;  ///< the number of the first one in the file
+  std::size_t all = 0;    ///< objects of the file
+};
+/// The objects of a file: all, or where it is split this process's part; all processes call it
+/// together then. Throws `error`, and `usage_error` for 2^32 - 1 objects and more.
+metric_part read_metric_part(context const& ctx, std::string const& path, metric_distance which,
+                             letters unit, bool is_split);
+
 /// What is searched for among objects: vectors or words.
 using metric_asked = std::variant<datasets::vectors, std::vector<std::string>>;
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
                                  std::string const& path);
 std::size_t size_of(metric_asked const& asked);
 
+/// How a collection is to be searched, as far as it decides which index is made and where.
+struct metric_search_plan {
+  metric_index_options index;  ///< with the type that is asked for
+  metric_engine engine = metric_engine::automatic;
+  metric_schedule schedule = metric_schedule::automatic;
+  std::size_t split = 1;         ///< parts of the collection, for threads
+  bool is_kept = false;          ///< whether the index is for later searches too
+  std::optional<double> radius;  ///< none: the nearest
+
+  /// Whether threads may search many queries at once.
+  bool searches_together() const { return split == 1 && schedule == metric_schedule::automatic; }
+};
+/// Whether GPUs may be chosen where nobody asks for a device: for a comparison with all objects
+/// that the CPU would do too, or that GPUs do in place of an index of vectors. An index that is
+/// kept is the same on every machine, and one of a type that was asked for is searched as that
+/// type. `type`: of the index.
+bool may_choose_gpus(metric_search_plan const& plan, metric_objects const& objects,
+                     metric_index_type type);
+/// Seconds that a search for so many queries takes, for `worth_gpus`.
+search_seconds search_seconds_of(metric_search_plan const& plan, metric_objects const& objects,
+                                 std::size_t queries);
+/// The type of index to make for so many queries (`plan.index.queries`), on GPUs or threads. The
+/// reason is empty where the plan names the type.
+metric_index_choice choose_index(metric_search_plan const& plan, metric_objects const& objects,
+                                 bool on_gpus);
+/// How many queries the threads or GPUs of a context take together. Dense search and schedules take
+/// many at once in less time; fewer vectors at a time would each take longer to compare with all.
+batch_limits metric_batch_limits(context const& ctx);
+
 /// Objects of a metric space: an index of all, which GPUs may search, or indexes of parts.
 class metric_collection final : public searched_collection {
  public:
-  /// The index in a file.
+  /// The index in a file, not in parts.
   static metric_collection open(context const& ctx, std::string const& path);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
   /// `error`.

@@ -1,0 +1,55 @@
+#include "knn/dense/neighbour_matrix.hpp"
+
+#include "core/error.hpp"
+#include "core/memory_gate.hpp"
+#include "datasets/vectors.hpp"
+
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::inline v0::knn {
+
+void neighbour_matrix::expect_rows(std::string const& name, std::size_t rows) {
+  constexpr std::size_t most = std::size_t{1} << 31;
+  if (rows > most)
+    throw usage_error(
+        fmt::format("{}: found {}, expected no more than {}, whose numbers are int32; a name that "
+                    "says no vectors has lines",
+                    name, counted(rows, "row"), most));
+}
+
+neighbour_matrix::neighbour_matrix(std::string const& name, std::size_t queries, std::size_t k,
+                                   bool has_values)
+    : k_(k) {
+  std::size_t const entry = sizeof(std::int32_t) + (has_values ? sizeof(float) : 0);
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  memory_gate().take(
+      {k <= most / entry / queries ? queries * k * entry : most,
+       fmt::format("{}: {} entries of each of {}", name, k, counted(queries, "query", "queries")),
+       "use a smaller --k, fewer queries at a time, or a name that says lines"},
+      [&] {
+        rows_.assign(queries * k, -1);
+        if (has_values) values_.assign(queries * k, 0);
+      });
+}
+
+void neighbour_matrix::take(std::size_t first, neighbours const& found) {
+  for (std::size_t q = 0; q < found.queries; ++q) {
+    std::size_t const at = (first + q) * k_;
+    for (std::size_t i = 0; i < found.count_of(q); ++i) {
+      rows_[at + i] = static_cast<std::int32_t>(found.ids_of(q)[i]);
+      if (!values_.empty()) values_[at + i] = static_cast<float>(found.values_of(q)[i]);
+    }
+  }
+}
+
+void neighbour_matrix::write(context const& ctx, std::string const& numbers,
+                             std::string const& values) {
+  datasets::write_vectors(ctx, numbers, datasets::vectors(std::move(rows_), k_));
+  if (!values.empty())
+    datasets::write_vectors(ctx, values, datasets::vectors(std::move(values_), k_));
+}
+
+}  // namespace rulerank::knn

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/context.hpp"
+#include "knn/neighbours.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rulerank::inline v0::knn {
+
+/// The neighbours of all queries as matrices of k entries a query, which files of vectors hold: the
+/// numbers of rows as int32, and values as float32.
+class neighbour_matrix {
+ public:
+  /// Throws `usage_error` where int32 does not hold the numbers of so many rows. `name`: of the
+  /// file, for the message.
+  static void expect_rows(std::string const& name, std::size_t rows);
+
+  /// Entries of -1 and 0. Throws `usage_error` where memory does not hold them.
+  neighbour_matrix(std::string const& name, std::size_t queries, std::size_t k, bool has_values);
+
+  /// The neighbours of queries from `first` on.
+  void take(std::size_t first, neighbours const& found);
+  /// Writes the numbers, and with values those to `values`; the matrices are empty then. Throws
+  /// `output_error`.
+  void write(context const& ctx, std::string const& numbers, std::string const& values);
+
+ private:
+  std::size_t k_;
+  std::vector<std::int32_t> rows_;
+  std::vector<float> values_;
+};
+
+}  // namespace rulerank::knn
