@@ -102,14 +102,18 @@ bool sums_in_single_precision(knn::sparse_engine e) {
          e == knn::sparse_engine::fish;
 }
 
+/// Documents that share no term with a query stay, so that each query has k neighbours.
+constexpr knn::sparse_result_options all_documents{.pad = true};
+
 /// An engine with its options.
 struct chosen_engine {
   knn::sparse_search_options options;
+  knn::fish_options fish;        ///< of that engine
   std::size_t device_bytes = 0;  ///< of each GPU for the index of tiles; 0: what is free
 };
 
 /// NAME[+GROUP][~THREADS][%MB], NAME being an engine's or fish-intra.
-chosen_engine read_engine(std::string const& text, std::size_t k, int& threads) {
+chosen_engine read_engine(std::string const& text, int& threads) {
   std::size_t const end = std::min(text.find_first_of("+~%"), text.size());
   std::string const name = text.substr(0, end);
   auto const number = [&](char mark, unsigned long otherwise) {
@@ -118,11 +122,8 @@ chosen_engine read_engine(std::string const& text, std::size_t k, int& threads) 
   };
   threads = static_cast<int>(number('~', static_cast<unsigned long>(threads)));
   bool const intra = name == "fish-intra";
-  return {{.k = k,
-           .engine = knn::sparse_engine_from(intra ? "fish" : name),
-           .pad = true,
-           .fish = std::make_shared<knn::fish_options>(knn::fish_options{
-               number('+', 1), intra ? knn::load_balance::intra : knn::load_balance::inter})},
+  return {{.engine = knn::sparse_engine_from(intra ? "fish" : name)},
+          {number('+', 1), intra ? knn::load_balance::intra : knn::load_balance::inter},
           number('%', 0) * 1'000'000};
 }
 
@@ -208,6 +209,8 @@ knn::sparse_searcher searcher_of(context const& ctx, knn::sparse_index const& in
                                                                               chosen.device_bytes);
                                              });
 #endif
+  if (chosen.options.engine == knn::sparse_engine::fish)
+    return knn::make_fish_searcher(ctx, index, chosen.options.metric, chosen.fish);
   return {ctx, index, chosen.options};
 }
 
@@ -230,7 +233,7 @@ class contender {
   /// A round: seconds a query, the median of its calls.
   void time();
   double last_round() const { return rounds_.back(); }
-  void print(workload const& all, std::size_t k, contender const& first) const;
+  void print(workload const& all, contender const& first) const;
 
  private:
   double seconds_a_query() const { return median(rounds_); }
@@ -239,7 +242,12 @@ class contender {
     return ready_s_ + static_cast<double>(queries) * a_query;
   }
 
+  knn::neighbours search(knn::sparse_search_work* work = nullptr) const {
+    return searcher_->search(ctx_, queries_, k_, all_documents, work);
+  }
+
   std::string name_;
+  std::size_t k_;
   context ctx_;
   chosen_engine chosen_;
   knn::sparse_matrix queries_;
@@ -256,10 +264,10 @@ class contender {
 
 contender::contender(workload const& all, std::string const& name, std::size_t k, int threads,
                      knn::sparse_searcher const& reference)
-    : name_(name) {
+    : name_(name), k_(k) {
   engine_argument const asked(name);
   ctx_.threads = threads;
-  chosen_ = read_engine(asked.name, k, ctx_.threads);
+  chosen_ = read_engine(asked.name, ctx_.threads);
   ctx_.devices = asked.devices;
   queries_ =
       evenly(all.queries, asked.documents == 0 ? all.queries.size()
@@ -282,10 +290,10 @@ contender::contender(workload const& all, std::string const& name, std::size_t k
   searcher_.emplace(searcher_of(ctx_, all.index, chosen_));
   ready.push_back(seconds_since(begin));
   ready_s_ = median(ready);
-  knn::neighbours const found = searcher_->search(ctx_, queries_, &work_);
+  knn::neighbours const found = search(&work_);
   host_bytes_ = memory.peak();
   device_bytes_ = free_before - bench::free_on(ctx_.devices);
-  knn::neighbours const expected = reference.search(context{}, queries_);
+  knn::neighbours const expected = reference.search(context{}, queries_, k, all_documents);
   if (!(sums_in_single_precision(chosen_.options.engine)
             ? nearly_the_same(found, expected, queries_, largest_difference_)
             : same(found, expected)))
@@ -297,14 +305,14 @@ void contender::time() {
   std::vector<double> seconds;
   double sum = 0;
   while (seconds.empty() || (sum < 0.05 && seconds.size() < 100)) {
-    seconds.push_back(searcher_->search(ctx_, queries_).search_s);
+    seconds.push_back(search().search_s);
     sum += seconds.back();
   }
   calls_ += seconds.size();
   rounds_.push_back(median(seconds) / static_cast<double>(queries_.size()));
 }
 
-void contender::print(workload const& all, std::size_t k, contender const& first) const {
+void contender::print(workload const& all, contender const& first) const {
   auto const per_query = [&](std::uint64_t n) {
     return static_cast<double>(n) / static_cast<double>(queries_.size());
   };
@@ -329,7 +337,7 @@ void contender::print(workload const& all, std::size_t k, contender const& first
       "\"allocations\": {}, \"index_bytes\": {}, \"host_bytes\": {}, "
       "\"device_bytes\": {}, \"largest_difference\": {:.3g}, \"commit\": \"{}\"}}\n",
       std::filesystem::path(all.input).filename().string(), all.index.size(), all.index.terms(),
-      all.index.postings(), queries_.size(), k, ctx_.thread_count(), name_, rounds_.size(),
+      all.index.postings(), queries_.size(), k_, ctx_.thread_count(), name_, rounds_.size(),
       index_s_, ready_s_, seconds_a_query(), calls_, fmt::join(rounds_, ", "), all.queries.size(),
       whole_s(all.queries.size(), seconds_a_query()), first.seconds_a_query() / seconds_a_query(),
       spread(ratios), spread(whole_ratios), per_query(work_.postings_read), all.postings_of_a_query,
@@ -352,7 +360,7 @@ int run(int argc, char** argv) {
   workload const all = prepared(all_threads, argv[1], std::stoul(argv[2]), seed);
   std::size_t const k = std::stoul(argv[3]);
   knn::sparse_searcher const reference(all_threads, all.index,
-                                       {.k = k, .engine = knn::sparse_engine::tiles, .pad = true});
+                                       {.engine = knn::sparse_engine::tiles});
   std::string rounds = "3";
   std::list<contender> contenders;
   for (int a = 5; a < argc; ++a) {
@@ -361,7 +369,7 @@ int run(int argc, char** argv) {
     if (text.starts_with("rounds="))
       rounds = text.substr(7);
     else if (text.starts_with("save="))
-      save(text.substr(5), all, reference.search(all_threads, all.queries));
+      save(text.substr(5), all, reference.search(all_threads, all.queries, k, all_documents));
     else
       contenders.emplace_back(all, text, k, std::stoi(argv[4]), reference);
   }
@@ -380,7 +388,7 @@ int run(int argc, char** argv) {
   } else {
     for (int r = 0; r < std::stoi(rounds); ++r) round();
   }
-  for (contender const& c : contenders) c.print(all, k, contenders.front());
+  for (contender const& c : contenders) c.print(all, contenders.front());
   return 0;
 }
 

@@ -342,9 +342,9 @@ TEST(pair_features_drawn, agree_with_the_search_bit_for_bit) {
         static_cast<std::size_t>(std::find(names.begin(), names.end(), w.name) - names.begin());
     ASSERT_LT(feature, names.size());
     knn::sparse_index const index({}, weigh_documents(counts, statistics, w.weights));
-    knn::sparse_searcher const searcher({}, index, {.k = 50, .metric = w.metric, .pad = true});
+    knn::sparse_searcher const searcher({}, index, {w.metric});
     knn::neighbours const found =
-        searcher.search({}, weigh_queries(drawn.queries, statistics, w.weights));
+        searcher.search({}, weigh_queries(drawn.queries, statistics, w.weights), 50, {.pad = true});
     std::vector<std::uint64_t> begin;
     for (std::size_t q = 0; q <= drawn.queries.size(); ++q) begin.push_back(q * found.k);
     std::vector<double> out(found.id.size() * features.size());

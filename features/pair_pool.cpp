@@ -164,14 +164,11 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
 
 found_lists pool_collection::search_text(context const& ctx, pool_topics const& topics,
                                          std::size_t k) const {
-  knn::sparse_search_options search;
-  search.k = k;
-  search.metric = options_.metric;
-  search.engine = options_.engine;
-  knn::sparse_searcher const searcher(ctx, index_.index(), search);
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
+  knn::sparse_searcher const searcher(ctx, index_.index(), {options_.metric, options_.engine});
   knn::sparse_matrix const queries = index_.queries(ctx, topics.texts);
   return search_shared(ctx, queries.size(), [&](share some) {
-    return searcher.search(ctx, knn::sparse_rows(queries).slice(some.begin, some.size()));
+    return searcher.search(ctx, knn::sparse_rows(queries).slice(some.begin, some.size()), k);
   });
 }
 

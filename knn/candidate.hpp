@@ -34,6 +34,7 @@ template <class Value, value_order Order>
 class nearest_candidates {
  public:
   explicit nearest_candidates(std::size_t k) : k_(k) { heap_.reserve(k + 1); }
+  std::size_t k() const { return k_; }
   bool full() const { return heap_.size() == k_; }
   /// The value of the farthest candidate that is kept; there is one at least.
   Value last() const { return heap_.front().value; }

@@ -14,11 +14,13 @@ namespace rulerank::inline v0::knn {
 /// at full speed. Both grow to powers of two and never shrink.
 class staged_memory {
  public:
+  /// The size to which each of the two grows for `needed` bytes.
+  static std::size_t bytes(std::size_t needed) { return std::bit_ceil(needed); }
   /// After it, both have `bytes` at least. What a device never writes is zero, so that arrays may
   /// be copied back whole.
   void reserve(std::size_t bytes) {
     if (bytes <= std::min(on_device_.size(), on_host_.size())) return;
-    std::size_t const size = std::bit_ceil(bytes);
+    std::size_t const size = staged_memory::bytes(bytes);
     on_device_.reserve(size);
     on_host_.reserve(size);
     on_device_.fill_bytes(0);

@@ -102,16 +102,22 @@ std::vector<session::named_input> stop_lists(search_text_arguments const& argume
   return list ? std::vector{*list} : std::vector<session::named_input>();
 }
 
-knn::sparse_search_options search_options_of(search_text_arguments const& arguments) {
+/// How the documents are made ready to be searched.
+struct search_preparation {
+  explicit search_preparation(search_text_arguments const& arguments)
+      : options{text_arguments::metric_from(arguments.metric, knn::similarity::cosine),
+                knn::sparse_engine_from(arguments.engine)},
+        fish{arguments.group, knn::load_balance_from(arguments.balance)} {}
+
+  knn::sparse_searcher searcher(context const& ctx, knn::sparse_index const& index) const {
+    if (options.engine == knn::sparse_engine::fish)
+      return knn::make_fish_searcher(ctx, index, options.metric, fish);
+    return {ctx, index, options};
+  }
+
   knn::sparse_search_options options;
-  options.k = arguments.request.k;
-  options.pad = arguments.pad;
-  options.metric = text_arguments::metric_from(arguments.metric, knn::similarity::cosine);
-  options.engine = knn::sparse_engine_from(arguments.engine);
-  options.fish = std::make_shared<knn::fish_options>(
-      knn::fish_options{arguments.group, knn::load_balance_from(arguments.balance)});
-  return options;
-}
+  knn::fish_options fish;  ///< of that engine
+};
 
 /// One call of the verb.
 class text_search {
@@ -121,7 +127,7 @@ class text_search {
 
   void run() {
     auto const reading = arguments_.text.options(owner_);
-    knn::sparse_search_options options = search_options_of(arguments_);
+    search_preparation preparation(arguments_);
     std::optional<neighbour_files> out;
     std::optional<class_votes> votes;
     if (!arguments_.queries.empty()) {
@@ -135,19 +141,20 @@ class text_search {
     // Ranks without a part skip this; rank 0 owns part 0.
     if (documents.has_parts()) {
       knn::text_index const& first = documents.first_index();
-      options.metric = text_arguments::metric_from(arguments_.metric, first.options().metric);
+      preparation.options.metric =
+          text_arguments::metric_from(arguments_.metric, first.options().metric);
       warn_without_terms(owner_, first);
       summary["terms"] = first.terms().size();
     }
     summary["postings"] = documents.postings();
     if (out) {
-      choose_engine(documents, options);
+      choose_engine(documents, preparation);
       if (votes) {
         votes->learn(documents.labels(owner_.ctx()));
         out->vote(*std::move(votes), [this](std::size_t query) { return queries_[query].label; });
       }
       out->name_queries([this](std::size_t query) { return queries_[query].id; });
-      search(documents, reading, options, *out);
+      search(documents, reading, preparation.options.metric, *out);
     }
     run_.print();
   }
@@ -207,15 +214,17 @@ class text_search {
     return knn::text_index::open(without_processes(ctx), arguments_.index);
   }
 
-  void choose_engine(knn::text_collection& documents, knn::sparse_search_options const& options) {
+  void choose_engine(knn::text_collection& documents, search_preparation const& preparation) {
     {
       auto const timer = owner_.stage("prepare");
       owner_.choose_device(
-          places_of(knn::sparse_engines(), options.engine),
+          places_of(knn::sparse_engines(), preparation.options.engine),
           knn::text_search_seconds(
               static_cast<double>(documents.size()),
               datasets::expected_text_bytes(arguments_.queries) / knn::bytes_a_term));
-      documents.prepare(owner_.ctx(), options);
+      documents.prepare(owner_.ctx(), [&](context const& ctx, knn::sparse_index const& part) {
+        return preparation.searcher(ctx, part);
+      });
     }
     if (!documents.has_parts()) return;
     auto const& engine = *find_engine(knn::sparse_engines(), documents.engine());
@@ -224,7 +233,7 @@ class text_search {
 
   /// Reads the queries, searches batch after batch and writes.
   void search(knn::text_collection& documents, knn::text_index_options const& reading,
-              knn::sparse_search_options const& options, neighbour_files& out) {
+              knn::similarity metric, neighbour_files& out) {
     correction_report corrections;
     std::size_t const queries = search_queries(documents, reading, out, corrections);
     auto& summary = run_.summary;
@@ -239,7 +248,7 @@ class text_search {
         summary["corrections"] = list;
       }
       summary["k"] = k;
-      summary["metric"] = knn::name_of(options.metric);
+      summary["metric"] = knn::name_of(metric);
       if (engine) summary["engine"] = knn::name_of(*engine);
     });
   }
@@ -268,7 +277,7 @@ class text_search {
         corrections.correct(owner_, *corrector, queries_);
       }
       auto const timer = owner_.stage("nearest");
-      documents.set_queries(queries_, arguments_.queries);
+      documents.set_queries(queries_, arguments_.queries, {arguments_.pad});
       run_.search(documents, queries_.size(), limits, out, ctx);
       done += queries_.size();
       owner_.ctx().report("search", done, 0);

@@ -73,7 +73,7 @@ auto search_dense(dense_collection& collection, datasets::vectors const& queries
 
 neighbours dense_parts::search(context const& ctx, datasets::vectors const& queries, std::size_t k,
                                std::span<std::uint64_t const> filter) const {
-  if (k == 0) throw usage_error("k: found 0, expected 1 or more");
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
   std::lock_guard const alone(state_->one_search);
   return search_dense(state_->collection, queries, filter, [&](share all) {
     return state_->collection.nearest(without_processes(ctx), all, k);
@@ -114,7 +114,7 @@ metric_index_options const& metric_parts::options() const {
 }
 
 neighbours metric_parts::search(context const& ctx, queries some, std::size_t k) const {
-  if (k == 0) throw usage_error("k: found 0, expected 1 or more");
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
   std::lock_guard const alone(state_->one_search);
   std::size_t const count = size_of(some);
   state_->collection.set_queries(without_processes(ctx), std::move(some));
@@ -156,15 +156,19 @@ std::vector<std::string> text_parts::ids() const {
 }
 
 neighbours text_parts::search(context const& ctx, std::span<datasets::text_document const> queries,
-                              sparse_search_options const& search) const {
-  if (!text_collection::searches_parts(search.engine))
+                              std::size_t k, sparse_search_options const& options,
+                              sparse_result_options const& results) const {
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
+  if (!text_collection::searches_parts(options.engine))
     throw usage_error(fmt::format("engine {} of an index in parts, expected tiles or mt",
-                                  name_of(search.engine)));
+                                  name_of(options.engine)));
   context const alone = without_processes(ctx);
   std::lock_guard const one(state_->one_search);
-  state_->collection.prepare(alone, search);
-  state_->collection.set_queries(queries, "queries");
-  return state_->collection.nearest(alone, {0, queries.size()}, search.k);
+  state_->collection.prepare(alone, [&](context const& on, sparse_index const& part) {
+    return sparse_searcher(on, part, options);
+  });
+  state_->collection.set_queries(queries, "queries", results);
+  return state_->collection.nearest(alone, {0, queries.size()}, std::min(k, size()));
 }
 
 }  // namespace rulerank::knn

@@ -91,9 +91,11 @@ class text_parts {
   /// The documents' ids, by their numbers.
   std::vector<std::string> ids() const;
 
-  /// The `search.k` nearest documents of each query, as `sparse_searcher::search` finds them.
+  /// As `sparse_searcher::search`, by an engine that sums in double precision. Throws `usage_error`
+  /// for another engine, too.
   neighbours search(context const& ctx, std::span<datasets::text_document const> queries,
-                    sparse_search_options const& search) const;
+                    std::size_t k, sparse_search_options const& options,
+                    sparse_result_options const& results = {}) const;
 
  private:
   struct state;

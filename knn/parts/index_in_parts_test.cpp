@@ -91,7 +91,7 @@ TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
     expect_same(parts->search_range({}, queries, 0.9, filter),
                 whole.search_range({}, queries, 0.9, {filter, {}}));
     EXPECT_EQ(message_of<usage_error>([&] { parts->search({}, queries, 0); }),
-              "k: found 0, expected 1 or more");
+              "k: found 0, expected at least 1");
     EXPECT_EQ(
         message_of<usage_error>([&] { parts->search({}, queries, 1, std::span(filter).first(2)); }),
         "filter: found 2 words, expected 3 for 131 rows");
@@ -166,15 +166,24 @@ TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
   for (std::size_t d = 0; d < 61; ++d) EXPECT_EQ(parts->ids()[d], whole.ids()[d]);
   std::vector<datasets::text_document> const queries{
       {"1", "", {{"", "w1 w2 w3"}}}, {"2", "", {{"", "nothing"}}}, {"3", "", {{"", "all w29"}}}};
-  for (std::size_t const k : {1U, 25U, 61U})
-    for (bool const pad : {false, true}) {
-      sparse_search_options how;
-      how.k = k;
-      how.metric = similarity::inner_product;
-      how.pad = pad;
-      expect_same(parts->search({}, queries, how),
-                  sparse_searcher({}, whole.index(), how).search({}, whole.queries({}, queries)));
-    }
+  sparse_matrix const weights = whole.queries({}, queries);
+  for (similarity const metric : {similarity::inner_product, similarity::cosine}) {
+    sparse_searcher const searcher({}, whole.index(), {metric});
+    for (std::size_t const k : {25U, 1U, 61U, 62U, 1U})  // the parts are made ready once
+      for (bool const pad : {false, true})
+        expect_same(parts->search({}, queries, k, {metric}, {.pad = pad}),
+                    searcher.search({}, weights, k, {.pad = pad}));
+  }
+  EXPECT_EQ(message_of<usage_error>([&] { parts->search({}, queries, 0, {}); }),
+            "k: found 0, expected at least 1");
+  text_collection one(text_index::build({}, collection, options));
+  one.prepare({}, [](context const& ctx, sparse_index const& index) {
+    return sparse_searcher(ctx, index, {});
+  });
+  one.set_queries(queries, "queries", {.pad = true});
+  for (std::size_t const k : {5U, 1U, 61U})
+    expect_same(one.nearest({}, {0, queries.size()}, k),
+                sparse_searcher({}, whole.index(), {}).search({}, weights, k, {.pad = true}));
 }
 
 TEST(IndexInParts, OtherFilesNameNoParts) {

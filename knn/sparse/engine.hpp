@@ -23,12 +23,13 @@ inline std::size_t queries_a_thread(context const& ctx, std::size_t queries) {
   return std::max<std::size_t>((queries + threads - 1) / threads, 1);
 }
 
-/// One way to search. Several threads may call `search` at once.
+/// One way to search. Several threads may call `search` at once, each with a k of its own.
 class sparse_search_engine {
  public:
   virtual ~sparse_search_engine() = default;
-  /// Queries with terms that the index has, and their norms. `found` has space for all entries; its
-  /// values are what orders the documents, from which the caller computes distances.
+  /// Queries with terms that the index has, and their norms. The caller sets `found.k`, from 1 to
+  /// the number of documents, and gives `found` space for all entries. The values that the engine
+  /// writes are what orders the documents; the caller computes distances from them.
   virtual void search(context const& ctx, sparse_rows const& queries,
                       std::span<double const> query_norms, neighbours& found,
                       sparse_search_work& work) const = 0;
@@ -37,13 +38,19 @@ class sparse_search_engine {
 /// Makes an engine for an index, to which the engine keeps a reference.
 using sparse_engine_maker = std::unique_ptr<sparse_search_engine> (*)(
     context const& ctx, sparse_index const& index, sparse_search_options const& options);
-/// For what makes a searcher in a way of its own.
+/// What the library's own code does with a searcher and its users do not.
 struct sparse_searcher_access {
   using maker = std::function<std::unique_ptr<sparse_search_engine>(
       context const&, sparse_index const&, sparse_search_options const&)>;
   /// With an engine that `make` makes and `options.engine` names; empty: that of the registry.
   static sparse_searcher with(context const& ctx, sparse_index const& index,
                               sparse_search_options const& options, maker const& make);
+  /// As `sparse_searcher::search`, in an index that has a part of the documents. The result has
+  /// what orders the documents and whether each matches; the caller leaves out documents that do
+  /// not match after merging the parts.
+  static part_neighbours search_part(sparse_searcher const& searcher, context const& ctx,
+                                     sparse_rows const& queries, std::size_t k,
+                                     sparse_result_options const& results = {});
 };
 
 /// All engines of the module.

@@ -168,11 +168,16 @@ struct sparse_searcher::implementation {
   sparse_search_options options;
   std::unique_ptr<sparse_search_engine> engine;
 
+  /// The queries of a search for k neighbours. Throws `usage_error`.
+  known_queries known(context const& ctx, sparse_rows const& queries, std::size_t k) const {
+    if (k == 0) throw usage_error("k: found 0, expected at least 1");
+    return known_queries(ctx, queries, index);
+  }
   /// What the engine finds, products or cosines, all of them larger the nearer.
-  void find(context const& ctx, known_queries const& queries, neighbours& found,
+  void find(context const& ctx, known_queries const& queries, std::size_t k, neighbours& found,
             sparse_search_work* work) const {
     found.queries = queries.norms().size();
-    found.k = std::min(options.k, index.size());
+    found.k = std::min(k, index.size());
     found.order = value_order::larger_is_nearer;
     found.id.resize(found.queries * found.k);
     found.value.resize(found.queries * found.k);
@@ -195,11 +200,9 @@ struct sparse_searcher::implementation {
 sparse_searcher sparse_searcher_access::with(context const& ctx, sparse_index const& index,
                                              sparse_search_options const& options,
                                              maker const& make) {
-  if (options.k == 0) throw usage_error("k: found 0, expected at least 1");
   if (options.metric == similarity::l2)
     throw usage_error("metric: found l2, expected cosine, inner_product or normalized_l2");
   sparse_search_options own = options;
-  own.k = std::min(options.k, std::max<std::size_t>(index.size(), 1));
   own.engine = choose_engine(sparse_engines(), options.engine, ctx).which;
   auto engine = make ? make(ctx, index, own)
                      : registered_sparse_engines().maker_of(own.engine)(ctx, index, own);
@@ -219,28 +222,31 @@ sparse_engine sparse_searcher::engine() const noexcept {
   return implementation_->options.engine;
 }
 
-neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries,
+neighbours sparse_searcher::search(context const& ctx, sparse_rows const& queries, std::size_t k,
+                                   sparse_result_options const& results,
                                    sparse_search_work* work) const {
   stopwatch const watch;
   implementation const& own = *implementation_;
-  known_queries const known(ctx, queries, own.index);
+  known_queries const known = own.known(ctx, queries, k);
   neighbours found;
-  own.find(ctx, known, found, work);
-  if (!own.options.pad) keep_matches(ctx, own.index, own.options.metric, queries, found);
+  own.find(ctx, known, k, found, work);
+  if (!results.pad) keep_matches(ctx, own.index, own.options.metric, queries, found);
   own.give_values(known, found);
   found.search_s = watch.seconds();
   return found;
 }
 
-part_neighbours sparse_searcher::search_part(context const& ctx, sparse_rows const& queries,
-                                             sparse_search_work* work) const {
+part_neighbours sparse_searcher_access::search_part(sparse_searcher const& searcher,
+                                                    context const& ctx, sparse_rows const& queries,
+                                                    std::size_t k,
+                                                    sparse_result_options const& results) {
   stopwatch const watch;
-  implementation const& own = *implementation_;
-  known_queries const known(ctx, queries, own.index);
+  sparse_searcher::implementation const& own = *searcher.implementation_;
+  known_queries const known = own.known(ctx, queries, k);
   part_neighbours found;
-  own.find(ctx, known, found, work);
+  own.find(ctx, known, k, found, nullptr);
   found.key = found.value;
-  if (!own.options.pad) {
+  if (!results.pad) {
     found.is_match.resize(found.id.size());
     parallel_for(ctx, found.queries, queries_a_thread(ctx, found.queries),
                  [&](std::size_t begin, std::size_t end, int) {

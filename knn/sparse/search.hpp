@@ -5,8 +5,8 @@
 #include "knn/neighbours.hpp"
 #include "knn/sparse/sparse_index.hpp"
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -23,15 +23,16 @@ similarity sparse_similarity_from(std::string_view name);
 /// published.
 enum class sparse_engine { automatic, mt, tiles, gknn, gt, fish };
 
-struct fish_options;  // knn/sparse/published/fish.hpp
-
+/// How an index is made ready to be searched.
 struct sparse_search_options {
-  std::size_t k = 30;  ///< neighbours of a query; all documents where there are fewer
   similarity metric = similarity::cosine;
   sparse_engine engine = sparse_engine::automatic;
+};
+
+/// Which of the k nearest documents of a query a search returns.
+struct sparse_result_options {
   /// Whether documents that share no term with a query, and are only near, stay among its k.
   bool pad = false;
-  std::shared_ptr<fish_options const> fish{};  ///< of that engine; null: its defaults
 };
 
 using sparse_engine_info = engine_info<sparse_engine>;
@@ -63,30 +64,29 @@ struct sparse_search_work {
 /// An index made ready for one engine.
 ///
 /// Several threads may call `search` of one searcher at once, each with a context of its own or a
-/// shared one. `tiles` on GPUs serves one call after the other. The published engines for GPUs take
-/// memory for each call that runs at once, which several may exhaust; gknn keeps it for later
-/// calls.
+/// shared one. `tiles` on GPUs serves one call after the other, in memory that grows to the largest
+/// k so far; the CPU finds more than 4096 neighbours, or 1024 where a GPU has little shared memory.
+/// The published engines for GPUs take memory for each call that runs at once, which several may
+/// exhaust; gknn keeps it for later calls.
 class sparse_searcher {
  public:
   /// Keeps a reference to the index. Engines for GPUs copy it to each of the context's devices.
-  /// Throws `usage_error` for a k of 0, `device_error` where such an engine has no
-  /// device, no build, or no memory.
+  /// Throws `usage_error` for the metric l2, `device_error` where such an engine has no device, no
+  /// build, or no memory.
   sparse_searcher(context const& ctx, sparse_index const& index,
                   sparse_search_options const& options);
   ~sparse_searcher();
   sparse_searcher(sparse_searcher&&) noexcept;
 
-  /// The k nearest documents of each query, k at most the number of documents, and of them, without
-  /// `pad`, those that match: that share a term that the index has with the query, whatever their
-  /// value. Terms that the index does not have are ignored, in the norms too; one that weighs
-  /// nothing in the query alone makes a match and no more. Throws `usage_error` as
+  /// The k nearest documents of each query, all documents where there are fewer. Without
+  /// `results.pad` the search returns only those that match: that share a term that the index has
+  /// with the query, whatever their value. Terms that the index does not have are ignored, in the
+  /// norms too; one that weighs nothing in the query alone makes a match and no more. Each k finds
+  /// what a new searcher finds for it. Throws `usage_error` for a k of 0 and as
   /// `check(sparse_rows)` does. `work`: where the work is added up, or null.
-  neighbours search(context const& ctx, sparse_rows const& queries,
+  neighbours search(context const& ctx, sparse_rows const& queries, std::size_t k,
+                    sparse_result_options const& results = {},
                     sparse_search_work* work = nullptr) const;
-  /// Searches an index that has a part of the documents. The result has what orders the documents
-  /// and whether each matches; the caller leaves out those that do not after merging the parts.
-  part_neighbours search_part(context const& ctx, sparse_rows const& queries,
-                              sparse_search_work* work = nullptr) const;
   sparse_engine engine() const noexcept;
 
  private:

@@ -42,9 +42,7 @@ class expectation {
  public:
   expectation(sparse_rows const& documents, sparse_rows const& queries, similarity metric)
       : metric_(metric), documents_(documents.size()), queries_(queries.size()) {
-    sparse_search_options options{.k = documents_, .metric = metric};
-    options.pad = true;
-    all_ = search_reference(documents, queries, options);
+    all_ = search_reference(documents, queries, documents_, metric, {.pad = true});
     score_.resize(all_.value.size());
     for (std::size_t q = 0; q < queries_; ++q)
       for (std::size_t i = 0; i < documents_; ++i)
@@ -94,8 +92,11 @@ struct way {
   sparse_engine engine;
   std::size_t group = 1;
   load_balance balance = load_balance::inter;
-  std::shared_ptr<fish_options const> fish() const {
-    return std::make_shared<fish_options>(fish_options{group, balance});
+  sparse_searcher searcher(context const& ctx, sparse_index const& index,
+                           similarity metric = similarity::cosine) const {
+    if (engine == sparse_engine::fish)
+      return make_fish_searcher(ctx, index, metric, {group, balance});
+    return {ctx, index, {metric, engine}};
   }
   std::string name() const {
     return std::string(name_of(engine)) + " group " + std::to_string(group) + " " +
@@ -117,25 +118,24 @@ void check_all(sparse_matrix const& documents, sparse_matrix const& queries,
   for (similarity const metric :
        {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
     expectation const expected(documents, queries, metric);
-    for (way const& how : ways())
+    for (way const& how : ways()) {
+      sparse_searcher const searcher = how.searcher(ctx, index, metric);
+      EXPECT_EQ(searcher.engine(), how.engine) << how.name();
       for (std::size_t const k : ks) {
         std::string const what = name + ": " + how.name() + " " + std::string(name_of(metric)) +
                                  " k " + std::to_string(k);
-        sparse_searcher const searcher(
-            ctx, index,
-            {.k = k, .metric = metric, .engine = how.engine, .pad = true, .fish = how.fish()});
-        EXPECT_EQ(searcher.engine(), how.engine) << what;
-        neighbours const found = searcher.search(ctx, queries);
+        neighbours const found = searcher.search(ctx, queries, k, {.pad = true});
         expected.check(found, k, exact, what);
         if (::testing::Test::HasFatalFailure()) return;
         if (k != ks.front()) continue;
-        neighbours const again = searcher.search(ctx, queries);
+        neighbours const again = searcher.search(ctx, queries, k, {.pad = true});
         expected.check(again, k, exact, what + ", again");
         if (how.engine == sparse_engine::gknn) {  // its sums run in one order
           EXPECT_EQ(again.id, found.id) << what;
           EXPECT_EQ(again.value, found.value) << what;
         }
       }
+    }
   }
 }
 
@@ -235,13 +235,12 @@ TEST_P(sparse_search_on_gpus, refuses_what_single_precision_does_not_hold) {
   sparse_matrix good;
   good.push_row(std::vector<std::uint32_t>{0}, std::vector<double>{1});
   for (way const& how : ways()) {
-    sparse_search_options const options{.engine = how.engine};
-    EXPECT_THROW(sparse_searcher(ctx, sparse_index({}, large), options), usage_error);
-    EXPECT_THROW(sparse_searcher(ctx, sparse_index({}, small), options), usage_error);
+    EXPECT_THROW(how.searcher(ctx, sparse_index({}, large)), usage_error);
+    EXPECT_THROW(how.searcher(ctx, sparse_index({}, small)), usage_error);
     sparse_index const index({}, good);
-    sparse_searcher const searcher(ctx, index, options);
-    EXPECT_THROW(searcher.search(ctx, large), usage_error);
-    EXPECT_EQ(searcher.search(ctx, good).id, (std::vector<std::uint32_t>{0}));
+    sparse_searcher const searcher = how.searcher(ctx, index);
+    EXPECT_THROW(searcher.search(ctx, large, 30), usage_error);
+    EXPECT_EQ(searcher.search(ctx, good, 30).id, (std::vector<std::uint32_t>{0}));
   }
 }
 
@@ -252,11 +251,11 @@ TEST_P(sparse_search_on_gpus, stops_when_asked) {
   for (way const& how : ways()) {
     std::stop_source stop;
     ctx.stop = {};
-    sparse_searcher const searcher(ctx, index, {.engine = how.engine, .fish = how.fish()});
+    sparse_searcher const searcher = how.searcher(ctx, index);
     ctx.stop = stop.get_token();
-    EXPECT_EQ(searcher.search(ctx, rows).id.size(), 30 * rows.size());
+    EXPECT_EQ(searcher.search(ctx, rows, 30).id.size(), 30 * rows.size());
     stop.request_stop();
-    EXPECT_THROW(searcher.search(ctx, rows), interrupted);
+    EXPECT_THROW(searcher.search(ctx, rows, 30), interrupted);
   }
 }
 
@@ -317,11 +316,10 @@ TEST_P(sparse_search_on_gpus, groups_allocations_and_balance_are_the_published_o
         for (std::size_t q = shares[i].begin; q < shares[i].end; ++q)
           busiest += busiest_block(index, sparse_rows(queries)[q], how.balance, blocks);
       }
-      sparse_searcher const searcher(ctx, index,
-                                     {.k = k, .engine = how.engine, .fish = how.fish()});
+      sparse_searcher const searcher = how.searcher(ctx, index);
       for (int call = 1; call <= 2; ++call) {
         sparse_search_work work;
-        searcher.search(ctx, queries, &work);
+        searcher.search(ctx, queries, k, {}, &work);
         EXPECT_EQ(count_of(work.counts, "groups"), groups) << how.name() << " k " << k;
         EXPECT_EQ(count_of(work.counts, "allocations"), allocations) << how.name() << " k " << k;
         EXPECT_EQ(count_of(work.counts, "busiest_block"), busiest) << how.name() << " k " << k;
@@ -334,19 +332,48 @@ TEST_P(sparse_search_on_gpus, gknn_takes_memory_once) {
   sparse_matrix const documents = drawn_rows({.rows = 500}, 23);
   sparse_matrix const queries = drawn_rows({.rows = 20}, 24);
   sparse_index const index({}, documents);
-  sparse_searcher const searcher(ctx, index, {.k = 5, .engine = sparse_engine::gknn});
+  sparse_searcher const searcher(ctx, index, {.engine = sparse_engine::gknn});
   sparse_search_work work;
-  neighbours const first = searcher.search(ctx, queries, &work);
+  neighbours const first = searcher.search(ctx, queries, 5, {}, &work);
   EXPECT_EQ(count_of(work.counts, "allocations"), ctx.devices.size());
-  for (int call = 0; call < 5; ++call) EXPECT_EQ(searcher.search(ctx, queries, &work).id, first.id);
+  for (int call = 0; call < 5; ++call)
+    EXPECT_EQ(searcher.search(ctx, queries, 5, {}, &work).id, first.id);
   EXPECT_EQ(count_of(work.counts, "allocations"), ctx.devices.size());
 }
 
 TEST(sparse_search_without_gpus, is_refused) {
   sparse_matrix const rows = drawn_rows({}, 9);
   sparse_index const index({}, rows);
-  for (way const& how : ways())
-    EXPECT_THROW(sparse_searcher({}, index, {.engine = how.engine}), device_error) << how.name();
+  for (way const& how : ways()) EXPECT_THROW(how.searcher({}, index), device_error) << how.name();
+}
+
+// A searcher finds for each k what a new one finds, whatever it searched for before. Sums of such
+// weights are exact, so their order does not matter.
+TEST_P(sparse_search_on_gpus, one_searcher_serves_any_k) {
+  context const ctx = gpus();
+  sparse_matrix const documents = drawn_rows({.rows = 3000}, 25);
+  sparse_matrix const queries = drawn_rows({.rows = 12}, 26);
+  sparse_index const index({}, documents);
+  std::size_t const n = documents.size();
+  for (way const& how : ways()) {
+    sparse_searcher const searcher = how.searcher(ctx, index, similarity::inner_product);
+    for (std::size_t const k :
+         {std::size_t{5}, std::size_t{1}, n, std::size_t{1}, std::size_t{1024}, n + 1}) {
+      std::string const what = how.name() + " k " + std::to_string(k);
+      sparse_searcher const fresh = how.searcher(ctx, index, similarity::inner_product);
+      neighbours const expected = fresh.search(ctx, queries, k);
+      neighbours const found = searcher.search(ctx, queries, k);
+      EXPECT_EQ(found.k, std::min(k, n)) << what;
+      EXPECT_EQ(found.id, expected.id) << what;
+      EXPECT_EQ(found.value, expected.value) << what;
+    }
+    EXPECT_THROW(searcher.search(ctx, queries, 0), usage_error) << how.name();
+  }
+}
+
+TEST_P(sparse_search_on_gpus, fish_refuses_a_group_of_0) {
+  sparse_index const index({}, drawn_rows({}, 9));
+  EXPECT_THROW(make_fish_searcher(gpus(), index, similarity::cosine, {.group = 0}), usage_error);
 }
 
 TEST(load_balance, names) {

@@ -20,7 +20,8 @@ inline bool is_match(std::map<std::uint32_t, double> const& query, sparse_row co
 
 /// Every document against every query by the definition.
 inline neighbours search_reference(sparse_rows const& documents, sparse_rows const& queries,
-                                   sparse_search_options const& options) {
+                                   std::size_t k, similarity metric = similarity::cosine,
+                                   sparse_result_options const& results = {}) {
   std::vector<bool> known(std::max(documents.terms, queries.terms));
   for (std::uint32_t const t : documents.term) known[t] = true;
   auto const norm = [&](sparse_row const& row) {
@@ -31,8 +32,8 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
   };
   neighbours found;
   found.queries = queries.size();
-  found.order = order_of(options.metric);
-  found.k = std::min(options.k, documents.size());
+  found.order = order_of(metric);
+  found.k = std::min(k, documents.size());
   for (std::size_t q = 0; q < queries.size(); ++q) {
     std::vector<double> key(documents.size()), shown(documents.size());
     std::map<std::uint32_t, double> weights;
@@ -45,14 +46,14 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
         if (auto const w = weights.find(row.term[i]); w != weights.end())
           product += w->second * row.weight[i];
       double const query_norm = norm(query), document_norm = norm(row);
-      if (options.metric == similarity::inner_product) {
+      if (metric == similarity::inner_product) {
         key[d] = shown[d] = product;
         continue;
       }
       double const cosine =
           query_norm * document_norm == 0 ? 0 : product / (query_norm * document_norm);
       key[d] = shown[d] = cosine;
-      if (options.metric == similarity::normalized_l2) {
+      if (metric == similarity::normalized_l2) {
         double const squared =
             (query_norm == 0 ? 0 : 1) + (document_norm == 0 ? 0 : 1) - 2 * cosine;
         shown[d] = squared > 0 ? std::sqrt(squared) : 0;
@@ -65,7 +66,7 @@ inline neighbours search_reference(sparse_rows const& documents, sparse_rows con
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key[a] > key[b]; });
     for (std::size_t i = 0; i < found.k; ++i) {
-      if (!options.pad && !is_match(weights, documents[order[i]])) continue;
+      if (!results.pad && !is_match(weights, documents[order[i]])) continue;
       found.id.push_back(order[i]);
       found.value.push_back(shown[order[i]]);
     }

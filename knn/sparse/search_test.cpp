@@ -13,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -143,15 +144,13 @@ TEST_P(sparse_search, engines_find_what_the_definition_says_bit_for_bit) {
   for (similarity const metric :
        {similarity::cosine, similarity::inner_product, similarity::normalized_l2})
     for (std::size_t const k : c.ks) {
-      sparse_search_options options{.k = k, .metric = metric};
-      options.pad = k != c.ks.front();
-      neighbours const expected = search_reference(documents, queries, options);
+      sparse_result_options const results{.pad = k != c.ks.front()};
+      neighbours const expected = search_reference(documents, queries, k, metric, results);
       for (auto const& engine : engines_at(place))
         for (context const& ctx : contexts_at(place)) {
-          options.engine = engine.which;
-          sparse_searcher const searcher(ctx, index, options);
+          sparse_searcher const searcher(ctx, index, {metric, engine.which});
           EXPECT_EQ(searcher.engine(), engine.which);
-          neighbours const found = searcher.search(ctx, queries);
+          neighbours const found = searcher.search(ctx, queries, k, results);
           std::string const which = std::string(engine.name) + " " + std::string(name_of(metric)) +
                                     " " + std::to_string(k) + ", " +
                                     std::to_string(ctx.devices.size()) + " GPUs";
@@ -187,9 +186,8 @@ TEST_P(exact_search, cosine_and_ties_by_hand) {
   for (auto const& engine : engines_at(GetParam()))
     for (context const& ctx : contexts_at(GetParam())) {
       auto const search = [&](similarity metric, bool pad) {
-        sparse_search_options options{.k = 5, .metric = metric, .engine = engine.which};
-        options.pad = pad;
-        return sparse_searcher(ctx, index, options).search(ctx, queries);
+        return sparse_searcher(ctx, index, {metric, engine.which})
+            .search(ctx, queries, 5, {.pad = pad});
       };
       neighbours const found = search(similarity::cosine, true);
       EXPECT_EQ(found.id, (std::vector<std::uint32_t>{2, 4, 0, 1, 3})) << engine.name;
@@ -225,9 +223,8 @@ TEST_P(exact_search, matches_without_a_value) {
   for (auto const& engine : engines_at(GetParam()))
     for (context const& ctx : contexts_at(GetParam()))
       for (similarity const metric : {similarity::cosine, similarity::normalized_l2}) {
-        sparse_search_options const options{.k = 4, .metric = metric, .engine = engine.which};
         std::vector<std::uint32_t> found =
-            sparse_searcher(ctx, index, options).search(ctx, queries).id;
+            sparse_searcher(ctx, index, {metric, engine.which}).search(ctx, queries, 4).id;
         std::sort(found.begin(), found.end());
         EXPECT_EQ(found, (std::vector<std::uint32_t>{0, 2, no_neighbour, no_neighbour}))
             << engine.name << " " << name_of(metric);
@@ -249,7 +246,7 @@ TEST_P(exact_search, a_word_of_all_documents_makes_matches) {
   for (auto const& engine : engines_at(GetParam()))
     for (context const& ctx : contexts_at(GetParam())) {
       neighbours const found =
-          sparse_searcher(ctx, index, {.k = 3, .engine = engine.which}).search(ctx, weighed);
+          sparse_searcher(ctx, index, {.engine = engine.which}).search(ctx, weighed, 3);
       EXPECT_EQ(found.id, (std::vector<std::uint32_t>{0, 1, 2, 2, 0, 1, no_neighbour, no_neighbour,
                                                       no_neighbour}))
           << engine.name;
@@ -268,11 +265,11 @@ TEST(tiles, reads_less_where_rare_terms_decide) {
   sparse_rows const rows = documents;
   for (std::size_t d = 0; d < 40; ++d) queries.push_row(rows[d * 100].term, rows[d * 100].weight);
   sparse_index const index(on_threads(2), documents);
-  sparse_searcher const tiles(on_threads(2), index, {.k = 3, .engine = sparse_engine::tiles});
-  sparse_searcher const mt(on_threads(2), index, {.k = 3, .engine = sparse_engine::mt});
+  sparse_searcher const tiles(on_threads(2), index, {.engine = sparse_engine::tiles});
+  sparse_searcher const mt(on_threads(2), index, {.engine = sparse_engine::mt});
   sparse_search_work work;
-  neighbours const ours = tiles.search(on_threads(2), queries, &work);
-  neighbours const published = mt.search(on_threads(2), queries);
+  neighbours const ours = tiles.search(on_threads(2), queries, 3, {}, &work);
+  neighbours const published = mt.search(on_threads(2), queries, 3);
   EXPECT_EQ(ours.id, published.id);
   EXPECT_EQ(bits(ours.value), bits(published.value));
   std::uint64_t all = 0;
@@ -291,12 +288,12 @@ TEST_P(exact_search, computes_nothing_for_queries_without_known_terms) {
   sparse_index const index({}, documents);
   for (similarity const metric :
        {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
-    sparse_search_options options{.k = 60, .metric = metric};
-    options.pad = true;
-    neighbours const expected = search_reference(documents, queries, options);
+    sparse_result_options const results{.pad = true};
+    neighbours const expected = search_reference(documents, queries, 60, metric, results);
     for (context const& ctx : contexts_at(GetParam())) {
       sparse_search_work work;
-      neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries, &work);
+      neighbours const found =
+          sparse_searcher(ctx, index, {metric}).search(ctx, queries, 60, results, &work);
       EXPECT_EQ(found.id, expected.id) << name_of(metric);
       EXPECT_EQ(bits(found.value), bits(expected.value)) << name_of(metric);
       EXPECT_EQ(work.rescored, 0U) << name_of(metric);
@@ -314,12 +311,11 @@ TEST_P(exact_search, inner_products_of_very_different_sizes) {
     w *= std::exp2(static_cast<double>(uniform_below(draw, 60)) - 30);
   sparse_index const index({}, documents);
   for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
-    sparse_searcher const mt({}, index, {.k = 20, .metric = metric, .engine = sparse_engine::mt});
-    neighbours const b = mt.search({}, queries);
+    sparse_searcher const mt({}, index, {metric, sparse_engine::mt});
+    neighbours const b = mt.search({}, queries, 20);
     for (context const& ctx : contexts_at(GetParam())) {
-      sparse_searcher const tiles(ctx, index,
-                                  {.k = 20, .metric = metric, .engine = sparse_engine::tiles});
-      neighbours const a = tiles.search(ctx, queries);
+      sparse_searcher const tiles(ctx, index, {metric, sparse_engine::tiles});
+      neighbours const a = tiles.search(ctx, queries, 20);
       EXPECT_EQ(a.id, b.id);
       EXPECT_EQ(bits(a.value), bits(b.value));
     }
@@ -339,10 +335,9 @@ TEST_P(exact_search, weights_whose_norms_vanish) {
       sparse_index const index({}, documents);
       for (similarity const metric :
            {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
-        sparse_search_options const options{.k = 20, .metric = metric};
-        neighbours const expected = search_reference(documents, queries, options);
+        neighbours const expected = search_reference(documents, queries, 20, metric);
         for (context const& ctx : contexts_at(GetParam())) {
-          neighbours const found = sparse_searcher(ctx, index, options).search(ctx, queries);
+          neighbours const found = sparse_searcher(ctx, index, {metric}).search(ctx, queries, 20);
           EXPECT_EQ(found.id, expected.id) << small << all << name_of(metric);
           EXPECT_EQ(bits(found.value), bits(expected.value)) << small << all << name_of(metric);
         }
@@ -377,14 +372,17 @@ TEST_P(tiles_in_parts, find_the_same) {
   sparse_matrix const queries = drawn_rows({.rows = 30, .terms = 700, .most_terms = 20}, 13);
   sparse_index const index(on_threads(2), documents);
   for (similarity const metric : {similarity::cosine, similarity::normalized_l2}) {
-    sparse_search_options const options{.k = 50, .metric = metric};
-    neighbours const expected = search_reference(documents, queries, options);
+    std::map<std::size_t, neighbours> expected;
+    for (std::size_t const k : {1U, 50U, 2000U})
+      expected[k] = search_reference(documents, queries, k, metric);
     for (std::size_t const bytes : {std::size_t{6} << 20, std::size_t{10} << 20}) {
-      auto const searcher = sparse_searcher_access::with(ctx, index, options, tiles_within(bytes));
-      for (int time = 0; time < 2; ++time) {
-        neighbours const found = searcher.search(ctx, queries);
-        EXPECT_EQ(found.id, expected.id) << bytes << " " << ctx.devices.size();
-        EXPECT_EQ(bits(found.value), bits(expected.value)) << bytes << " " << ctx.devices.size();
+      auto const searcher = sparse_searcher_access::with(ctx, index, {metric}, tiles_within(bytes));
+      for (std::size_t const k : {50U, 50U, 2000U, 1U}) {
+        neighbours const found = searcher.search(ctx, queries, k);
+        std::string const which = std::to_string(bytes) + " bytes, k " + std::to_string(k) + ", " +
+                                  std::to_string(ctx.devices.size()) + " GPUs";
+        EXPECT_EQ(found.id, expected[k].id) << which;
+        EXPECT_EQ(bits(found.value), bits(expected[k].value)) << which;
       }
     }
   }
@@ -414,17 +412,15 @@ TEST(sparse_searcher, k_far_beyond_the_collection) {
   sparse_index const index({}, documents);
   for (auto const& engine : exact_engines())
     for (std::size_t const k : {std::size_t{101}, std::size_t{1} << 58, ~std::size_t{0}}) {
-      sparse_search_options options;
-      options.engine = engine.which;
-      options.k = k;
-      neighbours const found = sparse_searcher({}, index, options).search({}, queries);
-      neighbours const expected = search_reference(documents, queries, options);
+      neighbours const found =
+          sparse_searcher({}, index, {.engine = engine.which}).search({}, queries, k);
+      neighbours const expected = search_reference(documents, queries, k);
       EXPECT_EQ(found.k, 100U);
       EXPECT_EQ(found.id, expected.id);
       EXPECT_EQ(bits(found.value), bits(expected.value));
     }
   sparse_index const empty({}, sparse_matrix{});
-  EXPECT_EQ(sparse_searcher({}, empty, {.k = 5}).search({}, queries).k, 0U);
+  EXPECT_EQ(sparse_searcher({}, empty, {}).search({}, queries, 5).k, 0U);
 }
 
 TEST(sparse_searcher, weights_up_to_the_largest) {
@@ -439,12 +435,9 @@ TEST(sparse_searcher, weights_up_to_the_largest) {
   for (auto const& engine : exact_engines())
     for (auto const metric :
          {similarity::cosine, similarity::inner_product, similarity::normalized_l2}) {
-      sparse_search_options options;
-      options.k = 4;
-      options.metric = metric;
-      options.engine = engine.which;
-      neighbours const found = sparse_searcher({}, index, options).search({}, queries);
-      neighbours const expected = search_reference(documents, queries, options);
+      neighbours const found =
+          sparse_searcher({}, index, {metric, engine.which}).search({}, queries, 4);
+      neighbours const expected = search_reference(documents, queries, 4, metric);
       EXPECT_EQ(found.id, expected.id);
       EXPECT_EQ(bits(found.value), bits(expected.value));
       for (double const score : found.value) EXPECT_TRUE(std::isfinite(score));
@@ -453,7 +446,7 @@ TEST(sparse_searcher, weights_up_to_the_largest) {
     sparse_matrix rows;
     rows.push_row(std::vector{1U}, std::vector{beyond});
     EXPECT_THROW(sparse_index({}, rows), usage_error);
-    EXPECT_THROW(sparse_searcher({}, index, {}).search({}, rows), usage_error);
+    EXPECT_THROW(sparse_searcher({}, index, {}).search({}, rows, 4), usage_error);
   }
 }
 
@@ -461,19 +454,22 @@ TEST(sparse_searcher, refuses_what_makes_no_sense) {
   sparse_matrix rows;
   rows.push_row(std::vector<std::uint32_t>{1, 3}, std::vector<double>{1, 2});
   sparse_index const index({}, rows);
-  EXPECT_THROW(sparse_searcher({}, index, {.k = 0}), usage_error);
+  EXPECT_THROW(sparse_searcher({}, index, {.metric = similarity::l2}), usage_error);
   sparse_searcher const searcher({}, index, {});
+  for (sparse_matrix const& some : {rows, sparse_matrix{}})
+    EXPECT_EQ(message_of<usage_error>([&] { searcher.search({}, some, 0); }),
+              "k: found 0, expected at least 1");
   sparse_matrix bad = rows;
   bad.term = {3, 1};
-  EXPECT_THROW(searcher.search({}, bad), usage_error);
+  EXPECT_THROW(searcher.search({}, bad, 1), usage_error);
   EXPECT_THROW(sparse_index({}, bad), usage_error);
   bad.term = {1, 1};
-  EXPECT_THROW(searcher.search({}, bad), usage_error);
+  EXPECT_THROW(searcher.search({}, bad, 1), usage_error);
   bad.term = {1, 4};
-  EXPECT_THROW(searcher.search({}, bad), usage_error);  // terms are below 4
+  EXPECT_THROW(searcher.search({}, bad, 1), usage_error);  // terms are below 4
   bad = rows;
   bad.weight[1] = std::numeric_limits<double>::infinity();
-  EXPECT_THROW(searcher.search({}, bad), usage_error);
+  EXPECT_THROW(searcher.search({}, bad, 1), usage_error);
   EXPECT_THROW(sparse_engine_from("mtt"), usage_error);
   EXPECT_EQ(sparse_similarity_from("l2"), similarity::normalized_l2);
   EXPECT_THROW(sparse_similarity_from("cos"), usage_error);
@@ -488,12 +484,12 @@ TEST(sparse_searcher, stops_when_asked) {
   ctx.stop = stop.get_token();
   for (auto const& engine : exact_engines()) {
     sparse_searcher const searcher({}, index, {.engine = engine.which});
-    EXPECT_EQ(searcher.search(ctx, rows).id.size(), 30 * rows.size());
+    EXPECT_EQ(searcher.search(ctx, rows, 30).id.size(), 30 * rows.size());
   }
   stop.request_stop();
   for (auto const& engine : exact_engines()) {
     sparse_searcher const searcher({}, index, {.engine = engine.which});
-    EXPECT_THROW(searcher.search(ctx, rows), interrupted);
+    EXPECT_THROW(searcher.search(ctx, rows, 30), interrupted);
   }
 }
 
@@ -505,19 +501,69 @@ TEST_P(exact_search, is_called_by_several_threads) {
   std::vector<neighbours> expected;
   for (std::uint64_t i = 0; i < 4; ++i) {
     queries.push_back(drawn_rows({.rows = 25, .terms = 200}, 16 + i));
-    expected.push_back(search_reference(documents, queries.back(), {.k = 7}));
+    expected.push_back(search_reference(documents, queries.back(), 7));
   }
   for (auto const& engine : engines_at(GetParam()))
     for (context const& ctx : contexts_at(GetParam())) {
-      sparse_searcher const searcher(ctx, index, {.k = 7, .engine = engine.which});
+      sparse_searcher const searcher(ctx, index, {.engine = engine.which});
       std::vector<neighbours> found(queries.size());
       std::vector<std::thread> threads;
       for (std::size_t i = 0; i < queries.size(); ++i)
-        threads.emplace_back([&, i] { found[i] = searcher.search(ctx, queries[i]); });
+        threads.emplace_back([&, i] { found[i] = searcher.search(ctx, queries[i], 7); });
       for (std::thread& one : threads) one.join();
       for (std::size_t i = 0; i < queries.size(); ++i) {
         EXPECT_EQ(found[i].id, expected[i].id) << engine.name << " " << i;
         EXPECT_EQ(bits(found[i].value), bits(expected[i].value)) << engine.name << " " << i;
+      }
+    }
+}
+
+// A searcher finds for each k what a new one finds, whatever it searched for before.
+TEST_P(exact_search, one_searcher_serves_any_k) {
+  sparse_matrix const documents = drawn_rows({.rows = tile + 7, .terms = 300}, 25);
+  sparse_matrix const queries = drawn_rows({.rows = 5, .terms = 320}, 26);
+  sparse_index const index(on_threads(2), documents);
+  std::size_t const n = documents.size();
+  for (similarity const metric :
+       {similarity::cosine, similarity::inner_product, similarity::normalized_l2})
+    for (auto const& engine : engines_at(GetParam()))
+      for (context const& ctx : contexts_at(GetParam())) {
+        sparse_searcher const searcher(ctx, index, {metric, engine.which});
+        for (std::size_t const k :
+             {std::size_t{5}, std::size_t{1}, std::size_t{4096}, n, std::size_t{1}, n + 1}) {
+          sparse_searcher const fresh(ctx, index, {metric, engine.which});
+          for (bool const pad : {false, true}) {
+            neighbours const expected = fresh.search(ctx, queries, k, {.pad = pad});
+            neighbours const found = searcher.search(ctx, queries, k, {.pad = pad});
+            std::string const which = std::string(engine.name) + " " +
+                                      std::string(name_of(metric)) + " k " + std::to_string(k);
+            EXPECT_EQ(found.k, std::min(k, n)) << which;
+            EXPECT_EQ(found.id, expected.id) << which;
+            EXPECT_EQ(bits(found.value), bits(expected.value)) << which;
+          }
+        }
+      }
+}
+
+// Threads that share a searcher may ask for different k.
+TEST_P(exact_search, threads_have_a_k_each) {
+  sparse_matrix const documents = drawn_rows({.rows = 2 * tile, .terms = 200}, 27);
+  sparse_matrix const queries = drawn_rows({.rows = 25, .terms = 200}, 28);
+  sparse_index const index({}, documents);
+  std::vector<std::size_t> const ks{1, 5, 300, 4097};
+  std::vector<neighbours> expected;
+  for (std::size_t const k : ks) expected.push_back(search_reference(documents, queries, k));
+  for (auto const& engine : engines_at(GetParam()))
+    for (context const& ctx : contexts_at(GetParam())) {
+      sparse_searcher const searcher(ctx, index, {.engine = engine.which});
+      std::vector<neighbours> found(ks.size());
+      std::vector<std::thread> threads;
+      for (std::size_t i = 0; i < ks.size(); ++i)
+        threads.emplace_back([&, i] { found[i] = searcher.search(ctx, queries, ks[i]); });
+      for (std::thread& one : threads) one.join();
+      for (std::size_t i = 0; i < ks.size(); ++i) {
+        EXPECT_EQ(found[i].id, expected[i].id) << engine.name << " k " << ks[i];
+        EXPECT_EQ(bits(found[i].value), bits(expected[i].value)) << engine.name << " k " << ks[i];
       }
     }
 }
@@ -680,7 +726,7 @@ neighbours expected_of(weighed_collection const& all, std::string const& smart, 
     return rows;
   };
   similarity const metric = smart[2] == 'c' ? similarity::cosine : similarity::inner_product;
-  return search_reference(weigh(all.counts), weigh(all.queries), {.k = k, .metric = metric});
+  return search_reference(weigh(all.counts), weigh(all.queries), k, metric);
 }
 
 TEST_P(weighted_search, every_engine_finds_what_the_definition_says) {
@@ -711,9 +757,8 @@ TEST_P(weighted_search, every_engine_finds_what_the_definition_says) {
   sparse_matrix const queries = weigh_queries(all.queries, all.statistics, asked.weights);
   for (context const& ctx :
        exact ? contexts_at(on_cpu) : std::vector{rulerank::testing_tools::on_gpus(1)}) {
-    sparse_searcher const searcher(ctx, index,
-                                   {.k = k, .metric = asked.metric, .engine = registered->which});
-    neighbours const found = searcher.search(ctx, queries);
+    sparse_searcher const searcher(ctx, index, {asked.metric, registered->which});
+    neighbours const found = searcher.search(ctx, queries, k);
     if (exact) {
       EXPECT_EQ(found.id, expected.id) << smart;
       EXPECT_EQ(bits(found.value), bits(expected.value)) << smart;

@@ -112,12 +112,25 @@ class staged_batch {
 /// A batch on a device, and what is found for it, there and on the host.
 class query_batch {
  public:
-  /// `capacity`: documents of a query that may be handed on.
-  query_batch(std::size_t queries, std::size_t k, std::size_t capacity)
-      : capacity_(static_cast<std::uint32_t>(capacity)), handed_(queries * capacity) {
-    memory_.reserve(batch_layout(queries, 0, k).bytes());
+  /// What batches share. `queries`: of a batch, at most. `capacity`: documents of a query that may
+  /// be handed on.
+  struct shape {
+    std::size_t queries = 1;
+    std::size_t k = 0;
+    std::size_t capacity = 0;
+  };
+  /// Bytes of a device for such batches, without the terms of their queries.
+  static std::size_t bytes(shape const& of) {
+    return of.queries * of.capacity * sizeof(handed_document) +
+           staged_memory::bytes(batch_layout(of.queries, 0, of.k).bytes());
   }
 
+  /// Takes the memory for such batches that batches before them did not need. It never shrinks.
+  void fit(shape const& of) {
+    capacity_ = static_cast<std::uint32_t>(of.capacity);
+    handed_.reserve(of.queries * of.capacity);
+    memory_.reserve(batch_layout(of.queries, 0, of.k).bytes());
+  }
   void start(staged_batch const& from, cudaStream_t on) {
     layout_ = from.layout();
     memory_.reserve(layout_.bytes());
@@ -132,7 +145,7 @@ class query_batch {
   results_view found() { return layout_.results(memory_.on_host()); }
 
  private:
-  std::uint32_t capacity_;
+  std::uint32_t capacity_ = 0;
   batch_layout layout_;
   staged_memory memory_;
   device_buffer<handed_document> handed_;

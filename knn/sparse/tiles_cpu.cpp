@@ -55,12 +55,12 @@ struct alignas(apart) scratch {
 
 class tiles_on_cpu final : public sparse_search_engine {
  public:
-  tiles_on_cpu(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), options_(options) {
+  tiles_on_cpu(context const& ctx, sparse_index const& index, similarity metric)
+      : index_(index), metric_(metric) {
     if (std::ranges::all_of(index.documents().weight, serves))
-      tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, cpu_tile_size,
+      tiles_ = std::make_unique<tile_index>(ctx, index, metric, cpu_tile_size,
                                             tile_lists::frequent_dense);
-    zero_documents_ = zero_documents(index, options.metric);
+    zero_documents_ = zero_documents(index, metric);
   }
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
@@ -69,36 +69,35 @@ class tiles_on_cpu final : public sparse_search_engine {
     std::vector<scratch> of_thread(threads);
     std::size_t const together =
         std::clamp<std::size_t>(queries.size() / (4 * threads), 1, queries_together);
-    parallel_for(ctx, queries.size(), together,
-                 [&](std::size_t begin, std::size_t end, int thread) {
-                   scratch& mine = of_thread[static_cast<std::size_t>(thread)];
-                   mine.query.resize(index_.terms());
-                   std::vector<tile_query> prepared(end - begin);
-                   std::vector<nearest> best(end - begin, nearest(found.k));
-                   for (std::size_t q = begin; q < end; ++q)
-                     prepare(queries[q], query_norms[q], prepared[q - begin], best[q - begin]);
-                   for (std::size_t tile = 0; tiles_ != nullptr && tile < tiles_->tiles(); ++tile)
-                     for (std::size_t q = begin; q < end; ++q) {
-                       if (prepared[q - begin].units == 0) continue;
-                       ctx.check_stop();
-                       search_tile(tile, queries[q], query_norms[q], prepared[q - begin],
-                                   best[q - begin], mine);
-                     }
-                   for (std::size_t q = begin; q < end; ++q) {
-                     std::vector<sparse_candidate>& sorted = best[q - begin].sorted();
-                     if (prepared[q - begin].units == 0) {
-                       search_all(index_, options_.metric, queries[q], query_norms[q], found.k,
-                                  mine.all, sorted);
-                       mine.rescored += index_.size();
-                     } else {
-                       fill_up(sorted, found.k);
-                     }
-                     for (std::size_t i = 0; i < found.k; ++i) {
-                       found.id[q * found.k + i] = sorted[i].id;
-                       found.value[q * found.k + i] = sorted[i].value;
-                     }
-                   }
-                 });
+    parallel_for(
+        ctx, queries.size(), together, [&](std::size_t begin, std::size_t end, int thread) {
+          scratch& mine = of_thread[static_cast<std::size_t>(thread)];
+          mine.query.resize(index_.terms());
+          std::vector<tile_query> prepared(end - begin);
+          std::vector<nearest> best(end - begin, nearest(found.k));
+          for (std::size_t q = begin; q < end; ++q)
+            prepare(queries[q], query_norms[q], prepared[q - begin], best[q - begin]);
+          for (std::size_t tile = 0; tiles_ != nullptr && tile < tiles_->tiles(); ++tile)
+            for (std::size_t q = begin; q < end; ++q) {
+              if (prepared[q - begin].units == 0) continue;
+              ctx.check_stop();
+              search_tile(tile, queries[q], query_norms[q], prepared[q - begin], best[q - begin],
+                          mine);
+            }
+          for (std::size_t q = begin; q < end; ++q) {
+            std::vector<sparse_candidate>& sorted = best[q - begin].sorted();
+            if (prepared[q - begin].units == 0) {
+              search_all(index_, metric_, queries[q], query_norms[q], found.k, mine.all, sorted);
+              mine.rescored += index_.size();
+            } else {
+              fill_up(sorted, found.k);
+            }
+            for (std::size_t i = 0; i < found.k; ++i) {
+              found.id[q * found.k + i] = sorted[i].id;
+              found.value[q * found.k + i] = sorted[i].value;
+            }
+          }
+        });
     for (scratch const& one : of_thread) {
       work.rescored += one.rescored;
       work.postings_read += one.postings;
@@ -107,7 +106,7 @@ class tiles_on_cpu final : public sparse_search_engine {
 
  private:
   void prepare(sparse_row const& query, double norm, tile_query& p, nearest& best) const {
-    if (tiles_ != nullptr) make_tile_query(index_, *tiles_, options_.metric, query, norm, p);
+    if (tiles_ != nullptr) make_tile_query(index_, *tiles_, metric_, query, norm, p);
     if (p.units == 0) return;
     for (std::uint32_t const d : zero_documents_) best.add({0.5, d});
   }
@@ -160,7 +159,7 @@ class tiles_on_cpu final : public sparse_search_engine {
   /// `mine.offsets`. Returns how many. `below`: what `add_lists` returned.
   std::size_t find_near(tile_query const& p, std::size_t n, double least, double below,
                         nearest const& best, scratch& mine) const {
-    std::size_t const k = options_.k;
+    std::size_t const k = best.k();
     // The bound that the k-th best of some sums of the tile gives.
     auto const enough_by = [&](std::size_t some) {
       auto const kth = mine.kept.begin() + static_cast<std::ptrdiff_t>(k - 1);
@@ -206,10 +205,9 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
   double similarity_of(double product, double query_norm, std::uint32_t d) const {
-    return options_.metric == similarity::inner_product
-               ? product
-               : cosine_of(product, query_norm, index_.norms()[d],
-                           options_.metric == similarity::normalized_l2);
+    return metric_ == similarity::inner_product ? product
+                                                : cosine_of(product, query_norm, index_.norms()[d],
+                                                            metric_ == similarity::normalized_l2);
   }
   /// The products of terms that the query does not have are 0 and change no bit of the sum.
   double exact(std::uint32_t d, double query_norm, std::vector<double> const& query) const {
@@ -220,7 +218,7 @@ class tiles_on_cpu final : public sparse_search_engine {
   }
 
   sparse_index const& index_;
-  sparse_search_options options_;
+  similarity metric_;
   std::unique_ptr<tile_index> tiles_;  // null: weights that do not serve
   std::vector<std::uint32_t> zero_documents_;
 };
@@ -230,7 +228,7 @@ class tiles_on_cpu final : public sparse_search_engine {
 std::unique_ptr<sparse_search_engine> make_tiles_on_cpu(context const& ctx,
                                                         sparse_index const& index,
                                                         sparse_search_options const& options) {
-  return std::make_unique<tiles_on_cpu>(ctx, index, options);
+  return std::make_unique<tiles_on_cpu>(ctx, index, options.metric);
 }
 
 }  // namespace rulerank::knn

@@ -32,6 +32,8 @@ namespace {
 constexpr std::uint32_t largest_tile = 48 * 1024;
 /// More neighbours than this are found on the CPU.
 constexpr std::size_t most_neighbours = 4096;
+/// Memory for a batch with so many neighbours of a query is taken before the first search.
+constexpr std::size_t usual_neighbours = 30;
 /// Documents of a query computed exactly: as many as blocks with little shared memory sort, or
 /// else as many as those with most of it. Where there are more, the CPU searches for the query.
 constexpr std::uint32_t few_rescored = 1024;
@@ -45,6 +47,11 @@ class tiles_on_gpus final : public sparse_search_engine {
   tiles_on_gpus(context const& ctx, sparse_index const& index, sparse_search_options const& options,
                 std::size_t device_bytes)
       : index_(index), options_(options), devices_(ctx.devices), on_device_(devices_) {
+    // Integer sums do not serve, so the CPU searches for all queries.
+    if (index.size() == 0 || !std::ranges::all_of(index.documents().weight, serves)) {
+      on_cpu_ = make_tiles_on_cpu(ctx, index, options);
+      return;
+    }
     std::size_t sums = largest_tile;
     std::size_t rescored = most_rescored;
     std::mutex least;
@@ -57,27 +64,20 @@ class tiles_on_gpus final : public sparse_search_engine {
     tile_size_ =
         static_cast<std::uint32_t>(std::min(sums / 1024 * 1024, round_up(index.size(), 1024)));
     if (rescored < most_rescored) rescore_capacities_ = {few_rescored};
-    if (index.size() == 0 ||
-        options.k > std::min<std::size_t>(most_neighbours, rescore_capacities_.back()) ||
-        !std::ranges::all_of(index.documents().weight, serves)) {
-      on_cpu_ = make_tiles_on_cpu(ctx, index, options);
-      return;
-    }
+    most_neighbours_ =
+        std::min<std::size_t>({most_neighbours, rescore_capacities_.back(), index.size()});
     zero_documents_ = zero_documents(index, options.metric);
     tiles_ = std::make_unique<tile_index>(ctx, index, options.metric, tile_size_,
                                           tile_lists::over_banks);
-    k_ = std::min(options.k, index.size());
-    // Each of several tiles that are added up side by side may hand on k documents and some more.
-    capacity_ = std::min<std::size_t>(
-        index.size(), std::max<std::size_t>(most_rescored, 2 * k_ * tiles_->tiles()));
-    together_ = std::clamp<std::size_t>(handed_bytes / (capacity_ * sizeof(handed_document)), 1,
-                                        most_together);
+    query_batch::shape const usual = shape_for(std::min(usual_neighbours, most_neighbours_));
+    std::size_t const growth = largest_batch_bytes() - query_batch::bytes(usual);
     std::size_t available = device_bytes > 0 ? device_bytes : ~std::size_t{0};
     threads_.run([&](std::size_t i) {
-      on_device_.make(i, together_, k_, capacity_);
+      on_device_.make(i);
+      on_device_[i].batch.fit(usual);
       std::size_t const free = memory_budget();
       std::lock_guard const guard(least);
-      available = std::min(available, free);
+      available = std::min(available, free > growth ? free - growth : 0);
     });
     cut(available);
     if (parts_.size() <= devices_.size())
@@ -89,19 +89,26 @@ class tiles_on_gpus final : public sparse_search_engine {
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
               neighbours& found, sparse_search_work& done) const override {
-    if (on_cpu_) return on_cpu_->search(ctx, queries, query_norms, found, done);
+    if (tiles_ == nullptr || found.k > most_neighbours_)
+      return on_cpu(ctx).search(ctx, queries, query_norms, found, done);
     std::lock_guard const one_at_a_time(devices_in_use_);
     current_device const guard(devices_[0]);
-    work_on_queries work{queries, query_norms, found,
-                         done,    {},          std::vector<char>(queries.size(), 0)};
+    work_on_queries work{queries,
+                         query_norms,
+                         found,
+                         done,
+                         shape_for(found.k),
+                         {},
+                         std::vector<char>(queries.size(), 0)};
     if (parts_.size() > devices_.size()) work.so_far.resize(queries.size());
-    std::size_t const at_once = replicated() ? together_ * devices_.size() : together_;
+    std::size_t const at_once =
+        replicated() ? work.shape.queries * devices_.size() : work.shape.queries;
     for (std::size_t first = 0; first < parts_.size(); first += devices_.size())
       for (std::size_t begin = 0; begin < queries.size(); begin += at_once) {
         ctx.check_stop();
         share const batch{begin, std::min(queries.size(), begin + at_once)};
         stage(ctx, work, batch);
-        threads_.run([&](std::size_t i) { search_part(i, first); });
+        threads_.run([&](std::size_t i) { search_part(i, first, work.shape); });
         take(ctx, work, batch, first);
       }
     search_open(ctx, work);
@@ -110,8 +117,6 @@ class tiles_on_gpus final : public sparse_search_engine {
  private:
   /// One device: its part of the index, and memory for a batch.
   struct device_state {
-    device_state(std::size_t together, std::size_t k, std::size_t capacity)
-        : batch(together, k, capacity) {}
     void load(sparse_index const& index, tile_index const& tiles, index_part const& part,
               std::size_t number) {
       if (held && held_number == number) return;
@@ -132,6 +137,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     std::span<double const> norms;
     neighbours& found;
     sparse_search_work& done;
+    query_batch::shape shape;
     std::vector<std::vector<sparse_candidate>>
         so_far;              // [queries], where parts are loaded one after the other
     std::vector<char> open;  // [queries] left to the CPU
@@ -141,6 +147,32 @@ class tiles_on_gpus final : public sparse_search_engine {
   static std::uint32_t error_of(tile_index const& tiles, sparse_row const& query, double norm) {
     query_integers const integers = integers_of(tiles, query, norm);
     return integers.serve ? static_cast<std::uint32_t>(std::ceil(integers.error)) : not_served;
+  }
+
+  /// Batches of a search for k neighbours, at most `most_neighbours_`.
+  query_batch::shape shape_for(std::size_t k) const {
+    // Each of several tiles that are added up side by side may hand on k documents and some more.
+    std::size_t const capacity = std::min<std::size_t>(
+        index_.size(), std::max<std::size_t>(most_rescored, 2 * k * tiles_->tiles()));
+    std::size_t const queries = std::clamp<std::size_t>(
+        handed_bytes / (capacity * sizeof(handed_document)), 1, most_together);
+    return {queries, k, capacity};
+  }
+  /// A bound of the bytes of a batch, whatever the k. A larger k makes its capacity larger and its
+  /// queries fewer.
+  std::size_t largest_batch_bytes() const {
+    query_batch::shape const fewest = shape_for(1), most = shape_for(most_neighbours_);
+    std::size_t const of_a_query = most.capacity * sizeof(handed_document);
+    std::size_t const handed =
+        std::min(std::max(handed_bytes, of_a_query), fewest.queries * of_a_query);
+    return handed + query_batch::bytes({fewest.queries, most.k, 0});
+  }
+
+  /// Where GPUs do not serve. It is made once, by the first search that needs it.
+  sparse_search_engine const& on_cpu(context const& ctx) const {
+    std::lock_guard const guard(making_on_cpu_);
+    if (!on_cpu_) on_cpu_ = make_tiles_on_cpu(ctx, index_, options_);
+    return *on_cpu_;
   }
 
   bool replicated() const { return parts_.size() == 1; }
@@ -179,7 +211,8 @@ class tiles_on_gpus final : public sparse_search_engine {
     std::size_t const shares = replicated() ? devices_.size() : 1;
     for (std::size_t i = 0; i < shares; ++i) {
       share const mine = share_of(batch.size(), shares, i);
-      staged_for(i).stage(work.queries, {batch.begin + mine.begin, batch.begin + mine.end}, k_);
+      staged_for(i).stage(work.queries, {batch.begin + mine.begin, batch.begin + mine.end},
+                          work.shape.k);
     }
     parallel_for(ctx, batch.size(), queries_a_thread(ctx, batch.size()),
                  [&](std::size_t begin, std::size_t end, int) {
@@ -193,7 +226,7 @@ class tiles_on_gpus final : public sparse_search_engine {
   }
 
   /// The staged queries of a device in its part, which it loads where it does not hold it.
-  void search_part(std::size_t device, std::size_t first) const {
+  void search_part(std::size_t device, std::size_t first, query_batch::shape const& shape) const {
     staged_batch const& staged = staged_for(device);
     std::size_t const p = part_of(device, first);
     if (p >= parts_.size() || staged.of().size() == 0) return;
@@ -202,7 +235,8 @@ class tiles_on_gpus final : public sparse_search_engine {
     part_on_device const& part = *here.held;
     cudaStream_t const on = here.work.get();
     auto const n = static_cast<unsigned>(staged.of().size());
-    auto const k = static_cast<std::uint32_t>(k_);
+    auto const k = static_cast<std::uint32_t>(shape.k);
+    here.batch.fit(shape);
     here.batch.start(staged, on);
     query_view const queries = here.batch.queries();
     results_view const results = here.batch.results();
@@ -248,39 +282,41 @@ class tiles_on_gpus final : public sparse_search_engine {
                        if (one.results.answered[i] == 0)
                          work.open[q] = 1;
                        else
-                         merge(nearest, one.results, i, one.first_document);
+                         merge(nearest, one.results, i, one.first_document, work.shape.k);
                      }
                      if (!last)
                        work.so_far[q].swap(nearest);
                      else if (work.open[q] == 0)
-                       write(work, q, completed(nearest));
+                       write(work, q, completed(nearest, work.shape.k));
                    }
                  });
   }
 
   /// What a part has found for the i-th query of its batch among the nearest so far.
   void merge(std::vector<sparse_candidate>& nearest, results_view const& results, std::size_t i,
-             std::uint32_t first_document) const {
+             std::uint32_t first_document, std::size_t k) const {
     auto const before = static_cast<std::ptrdiff_t>(nearest.size());
-    for (std::size_t j = i * k_; j < i * k_ + results.answered[i] - 1; ++j)
+    for (std::size_t j = i * k; j < i * k + results.answered[i] - 1; ++j)
       nearest.push_back({results.scores[j], first_document + results.documents[j]});
     std::inplace_merge(nearest.begin(), nearest.begin() + before, nearest.end(), nearer_document{});
-    if (nearest.size() > k_) nearest.resize(k_);
+    if (nearest.size() > k) nearest.resize(k);
   }
 
   /// The nearest of those that share a term with a query, and the others that fill up the k.
-  std::vector<sparse_candidate> const& completed(std::vector<sparse_candidate>& nearest) const {
+  std::vector<sparse_candidate> const& completed(std::vector<sparse_candidate>& nearest,
+                                                 std::size_t k) const {
     for (std::uint32_t const d : zero_documents_) nearest.push_back({0.5, d});
     if (!zero_documents_.empty()) std::sort(nearest.begin(), nearest.end(), nearer_document{});
-    if (nearest.size() > k_) nearest.resize(k_);
-    fill_up(nearest, k_);
+    if (nearest.size() > k) nearest.resize(k);
+    fill_up(nearest, k);
     return nearest;
   }
   void write(work_on_queries const& work, std::size_t q,
              std::vector<sparse_candidate> const& nearest) const {
-    for (std::size_t i = 0; i < k_; ++i) {
-      work.found.id[q * k_ + i] = nearest[i].id;
-      work.found.value[q * k_ + i] = nearest[i].value;
+    std::size_t const k = work.shape.k;
+    for (std::size_t i = 0; i < k; ++i) {
+      work.found.id[q * k + i] = nearest[i].id;
+      work.found.value[q * k + i] = nearest[i].value;
     }
   }
 
@@ -294,7 +330,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     parallel_for(ctx, open.size(), 1, [&](std::size_t i, std::size_t, int thread) {
       std::size_t const q = open[i];
       std::vector<sparse_candidate> nearest;
-      search_all(index_, options_.metric, work.queries[q], work.norms[q], k_,
+      search_all(index_, options_.metric, work.queries[q], work.norms[q], work.shape.k,
                  sums[static_cast<std::size_t>(thread)], nearest);
       write(work, q, nearest);
     });
@@ -310,13 +346,12 @@ class tiles_on_gpus final : public sparse_search_engine {
   std::uint32_t tile_size_ = 0;
   /// Documents that a block computes and sorts, for the first and the second try.
   std::vector<std::uint32_t> rescore_capacities_{few_rescored, most_rescored};
-  std::size_t k_ = 0;
-  std::size_t capacity_ = 0;  // documents that the tiles of a query may hand on
-  std::size_t together_ = 1;  // queries of a batch
+  std::size_t most_neighbours_ = 0;  // that GPUs find
   std::vector<index_part> parts_;
   mutable per_device<device_state> on_device_;
   mutable std::mutex devices_in_use_;
-  std::unique_ptr<sparse_search_engine> on_cpu_;  // where the device's kernels do not serve
+  mutable std::mutex making_on_cpu_;
+  mutable std::unique_ptr<sparse_search_engine> on_cpu_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "knn/dense/search.hpp"
 #include "knn/index_parts.hpp"
 #include "knn/metric/search.hpp"
+#include "knn/sparse/engine.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/text/text_index.hpp"
 #include "knn/text/text_index_part.hpp"
@@ -176,9 +177,9 @@ TEST(CollectionSplit, DocumentsInPartsAreFoundAsInOne) {
         options.dictionary = true;
         options.min_documents = 3;
         auto const whole = knn::text_index::build(one_thread(), path, options);
-        knn::sparse_search_options const how{.k = 25, .metric = metric, .pad = pad};
-        auto const expected = knn::sparse_searcher(one_thread(), whole.index(), how)
-                                  .search(one_thread(), whole.queries(one_thread(), queries));
+        auto const expected =
+            knn::sparse_searcher(one_thread(), whole.index(), {metric})
+                .search(one_thread(), whole.queries(one_thread(), queries), 25, {.pad = pad});
         for (std::size_t const size : {1, 2, 5})
           testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
             auto const part = knn::text_index_part::build(one_thread(), path, options, group);
@@ -190,9 +191,9 @@ TEST(CollectionSplit, DocumentsInPartsAreFoundAsInOne) {
               EXPECT_EQ(part.dictionary()->documents[w], whole.dictionary()->documents[w]);
             for (std::size_t d = 0; d < part.ids().size(); ++d)
               EXPECT_EQ(part.ids()[d], whole.ids()[part.first_document() + d]);
-            std::vector<knn::part_neighbours> found{
-                knn::sparse_searcher(one_thread(), part.index(), how)
-                    .search_part(one_thread(), part.queries(one_thread(), queries))};
+            std::vector<knn::part_neighbours> found{knn::sparse_searcher_access::search_part(
+                knn::sparse_searcher(one_thread(), part.index(), {metric}), one_thread(),
+                part.queries(one_thread(), queries), 25, {.pad = pad})};
             renumber(found[0], static_cast<std::uint32_t>(part.first_document()));
             SCOPED_TRACE(std::string(smart) + " " + std::to_string(size));
             expect_same(merge(group, found, queries.size(), 25), expected);

@@ -124,11 +124,8 @@ void search(text_index const& in) {
   }
   sparse_matrix const rows = in.queries(one_thread(), queries);
   for (similarity const metric : {similarity::cosine, similarity::inner_product}) {
-    sparse_search_options options;
-    options.k = 2;
-    options.metric = metric;
     neighbours const found =
-        sparse_searcher(one_thread(), in.index(), options).search(one_thread(), rows);
+        sparse_searcher(one_thread(), in.index(), {metric}).search(one_thread(), rows, 2);
     require(
         std::ranges::all_of(
             found.id, [&](std::uint32_t d) { return d == no_neighbour || d < in.ids().size(); }),

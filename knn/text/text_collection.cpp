@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/index_parts.hpp"
+#include "knn/sparse/engine.hpp"
 #include "knn/text/text_index_part.hpp"
 
 #include <cmath>
@@ -69,15 +70,16 @@ std::vector<std::string> text_collection::labels(context const& ctx) const {
   return labels;
 }
 
-void text_collection::prepare(context const& ctx, sparse_search_options const& options) {
+void text_collection::prepare(context const& ctx, searcher_maker const& make) {
   searchers_.clear();
-  for (text_index const& part : indexes_) searchers_.emplace_back(ctx, part.index(), options);
+  for (text_index const& part : indexes_) searchers_.push_back(make(ctx, part.index()));
 }
 
 void text_collection::set_queries(std::span<datasets::text_document const> queries,
-                                  std::string name) {
+                                  std::string name, sparse_result_options const& results) {
   queries_ = queries;
   queries_name_ = std::move(name);
+  results_ = results;
 }
 
 sparse_matrix text_collection::weights_of(context const& ctx, share queries) const {
@@ -102,16 +104,17 @@ std::optional<std::string> text_collection::id_of(std::uint32_t document) const 
 }
 
 neighbours text_collection::nearest_of_whole(context const& ctx, share queries,
-                                             std::size_t /*k*/) const {
-  return searchers_.front().search(ctx, weights_of(ctx, queries));
+                                             std::size_t k) const {
+  return searchers_.front().search(ctx, weights_of(ctx, queries), k, results_);
 }
 
 std::vector<part_neighbours> text_collection::nearest_of_parts(context const& ctx, share queries,
-                                                               std::size_t /*k*/) const {
+                                                               std::size_t k) const {
   std::vector<part_neighbours> found;
   if (searchers_.empty()) return found;  // a process without parts has no terms either
   sparse_matrix const weights = weights_of(ctx, queries);
-  for (sparse_searcher const& part : searchers_) found.push_back(part.search_part(ctx, weights));
+  for (sparse_searcher const& part : searchers_)
+    found.push_back(sparse_searcher_access::search_part(part, ctx, weights, k, results_));
   return found;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,14 +41,18 @@ class text_collection final : public searched_collection {
   /// The labels of all documents by their numbers, empty for none. All processes call it together.
   std::vector<std::string> labels(context const& ctx) const;
 
-  /// Makes the parts ready to be searched so, and in no other way; `options.k` is the largest k.
-  void prepare(context const& ctx, sparse_search_options const& options);
+  /// Makes the searcher of a part.
+  using searcher_maker = std::function<sparse_searcher(context const&, sparse_index const&)>;
+  /// Makes the parts ready to be searched by the searchers of `make`, in place of those before.
+  /// Where it throws, the parts are not ready.
+  void prepare(context const& ctx, searcher_maker const& make);
   /// The engine that searches, where there is a part.
   sparse_engine engine() const { return searchers_.front().engine(); }
   /// What is searched for, by the functions of `searched_collection`; the queries outlive it.
   /// `name`: of their file. Where they are searched for, `error` that names it is thrown for a
-  /// query that tf-idf gives a weight beyond what the search takes.
-  void set_queries(std::span<datasets::text_document const> queries, std::string name);
+  /// query that tf-idf gives a weight beyond what the search takes. `results`: of their searches.
+  void set_queries(std::span<datasets::text_document const> queries, std::string name,
+                   sparse_result_options const& results);
 
   std::optional<std::string> id_of(std::uint32_t document) const override;
 
@@ -64,6 +69,7 @@ class text_collection final : public searched_collection {
   std::uint64_t postings_ = 0;
   std::span<datasets::text_document const> queries_;
   std::string queries_name_;
+  sparse_result_options results_;
 };
 
 }  // namespace rulerank::knn

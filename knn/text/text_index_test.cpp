@@ -159,7 +159,7 @@ TEST(text_index, a_file_gives_what_memory_gives) {
   EXPECT_EQ(queries.size(), 1U);
   sparse_searcher const from_file({}, opened.index(), {.metric = similarity::inner_product});
   sparse_searcher const from_memory({}, memory.index(), {.metric = similarity::inner_product});
-  EXPECT_EQ(from_file.search({}, queries).id, from_memory.search({}, queries).id);
+  EXPECT_EQ(from_file.search({}, queries, 30).id, from_memory.search({}, queries, 30).id);
 }
 
 TEST(text_index, a_file_carries_its_weights_and_its_metric) {

@@ -398,14 +398,10 @@ class python_text_index {
                    bool pad) const {
     auto const queries = documents_of(std::move(texts), {});
     return arrays_of(run(how, [&](context const& ctx) {
-      knn::sparse_search_options search;
-      search.k = k;
-      search.pad = pad;
-      search.metric = options().metric;
-      search.engine = knn::sparse_engine_from(engine_);
-      if (parts_) return parts_->search(ctx, queries, search);
-      knn::sparse_searcher const searcher(ctx, index_->index(), search);
-      return searcher.search(ctx, index_->queries(ctx, queries));
+      knn::sparse_search_options const asked{options().metric, knn::sparse_engine_from(engine_)};
+      if (parts_) return parts_->search(ctx, queries, k, asked, {pad});
+      knn::sparse_searcher const searcher(ctx, index_->index(), asked);
+      return searcher.search(ctx, index_->queries(ctx, queries), k, {pad});
     }));
   }
   void save(run_settings const& how, std::string const& path) const {

@@ -13,12 +13,22 @@ std::unique_ptr<sparse_search_engine> make_mt(context const& ctx, sparse_index c
                                               sparse_search_options const& options);
 std::unique_ptr<sparse_search_engine> make_gknn(context const& ctx, sparse_index const& index,
                                                 sparse_search_options const& options);
+std::unique_ptr<sparse_search_engine> make_gt(context const& ctx, sparse_index const& index,
+                                              sparse_search_options const& options);
 std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
-                                                sparse_search_options const& options);
+                                                similarity metric, fish_options const& options);
 
 namespace {
 
 constexpr std::array<std::string_view, 2> balances{"inter", "intra"};
+
+#if RULERANK_HAS_CUDA
+std::unique_ptr<sparse_search_engine> make_default_fish(context const& ctx,
+                                                        sparse_index const& index,
+                                                        sparse_search_options const& options) {
+  return make_fish(ctx, index, options.metric, {});
+}
+#endif
 
 }  // namespace
 
@@ -27,6 +37,17 @@ load_balance load_balance_from(std::string_view name) {
 }
 std::string_view name_of(load_balance balance) {
   return balances[static_cast<std::size_t>(balance)];
+}
+
+sparse_searcher make_fish_searcher(context const& ctx, sparse_index const& index, similarity metric,
+                                   [[maybe_unused]] fish_options const& options) {
+  sparse_searcher_access::maker make;  // empty without CUDA, where `with` refuses the engine
+#if RULERANK_HAS_CUDA
+  make = [&](context const& on, sparse_index const& of, sparse_search_options const& how) {
+    return make_fish(on, of, how.metric, options);
+  };
+#endif
+  return sparse_searcher_access::with(ctx, index, {metric, sparse_engine::fish}, make);
 }
 
 void add_published_sparse_engines() {
@@ -40,11 +61,11 @@ void add_published_sparse_engines() {
          make_gknn},
         {{sparse_engine::gt, "gt", "posting lists, a query a launch; single precision",
           "Freitas 2017, Algorithms 7 to 9", runs_on::gpus, runs_on::nowhere},
-         make_fish},
+         make_gt},
         {{sparse_engine::fish, "fish",
           "posting lists, a group of queries a launch; single precision",
           "Freitas 2017, Algorithms 20 to 23", runs_on::gpus, runs_on::nowhere},
-         make_fish},
+         make_default_fish},
 #endif
   });
 }

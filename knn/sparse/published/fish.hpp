@@ -1,5 +1,10 @@
 #pragma once
 
+#include "core/context.hpp"
+#include "knn/similarity.hpp"
+#include "knn/sparse/search.hpp"
+#include "knn/sparse/sparse_index.hpp"
+
 #include <cstddef>
 #include <string_view>
 
@@ -16,5 +21,10 @@ struct fish_options {
   std::size_t group = 1;  ///< queries of a launch, at least 1
   load_balance balance = load_balance::inter;
 };
+
+/// As the constructor of `sparse_searcher` with engine `fish`, which has options of its own. Throws
+/// `usage_error` for a group of 0, too.
+sparse_searcher make_fish_searcher(context const& ctx, sparse_index const& index, similarity metric,
+                                   fish_options const& options);
 
 }  // namespace rulerank::knn

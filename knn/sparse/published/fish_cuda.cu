@@ -299,11 +299,20 @@ struct index_on_device {
   std::uint32_t blocks = 0;
 };
 
+/// When device memory for queries is allocated: before each query, or once a call.
+enum class memory_of { each_query, a_call };
+
 class fish final : public sparse_search_engine {
  public:
-  fish(context const& ctx, sparse_index const& index, sparse_search_options const& options)
-      : index_(index), options_(options), devices_(ctx.devices), indexes_(devices_) {
-    if (options.fish && !allocates_each_query()) fish_ = *options.fish;
+  /// `allocation` and `options`: those of `gt`, or of `fish`.
+  fish(context const& ctx, sparse_index const& index, similarity metric, memory_of allocation,
+       fish_options const& options)
+      : index_(index),
+        metric_(metric),
+        allocation_(allocation),
+        fish_(options),
+        devices_(ctx.devices),
+        indexes_(devices_) {
     if (fish_.group == 0) throw usage_error("group: found 0, expected at least 1");
     check_single_precision(index.norms(), "documents");
     std::vector<term_document> const pairs = term_documents(ctx, index);
@@ -327,7 +336,7 @@ class fish final : public sparse_search_engine {
   }
 
  private:
-  bool allocates_each_query() const { return options_.engine == sparse_engine::gt; }
+  bool allocates_each_query() const { return allocation_ == memory_of::each_query; }
 
   /// Blocks are fewer where they would not all have documents for a sort.
   sort_shape shape_for(index_on_device const& here, std::size_t k) const {
@@ -382,7 +391,7 @@ class fish final : public sparse_search_engine {
       add_postings(here, buffers->ref(count), on);
       if (truncated) {
         leave_nearest<<<shape.blocks, threads, shape.shared_bytes(), on.get()>>>(
-            here.index.ref(), buffers->ref(count), options_.metric, shape, buffers->lists());
+            here.index.ref(), buffers->ref(count), metric_, shape, buffers->lists());
         check_launch();
       }
       check_cuda(cudaMemcpyAsync(taken.data(), buffers->results(),
@@ -405,8 +414,8 @@ class fish final : public sparse_search_engine {
                 near_key* to, std::size_t keys, stream const& on) const {
     for (std::size_t g = 0; g < count; ++g) {
       make_keys<<<here.blocks, threads, 0, on.get()>>>(here.index.ref(), buffers.ref(count),
-                                                       static_cast<std::uint32_t>(g),
-                                                       options_.metric, buffers.sorter().keys());
+                                                       static_cast<std::uint32_t>(g), metric_,
+                                                       buffers.sorter().keys());
       check_launch();
       buffers.sorter().sort(on.get());
       check_cuda(cudaMemcpyAsync(to + g * keys, buffers.sorter().sorted(), keys * sizeof(near_key),
@@ -435,7 +444,8 @@ class fish final : public sparse_search_engine {
   }
 
   sparse_index const& index_;
-  sparse_search_options options_;
+  similarity metric_;
+  memory_of allocation_;
   fish_options fish_;
   std::vector<int> devices_;
   per_device<index_on_device> indexes_;
@@ -443,9 +453,14 @@ class fish final : public sparse_search_engine {
 
 }  // namespace
 
+std::unique_ptr<sparse_search_engine> make_gt(context const& ctx, sparse_index const& index,
+                                              sparse_search_options const& options) {
+  return std::make_unique<fish>(ctx, index, options.metric, memory_of::each_query, fish_options{});
+}
+
 std::unique_ptr<sparse_search_engine> make_fish(context const& ctx, sparse_index const& index,
-                                                sparse_search_options const& options) {
-  return std::make_unique<fish>(ctx, index, options);
+                                                similarity metric, fish_options const& options) {
+  return std::make_unique<fish>(ctx, index, metric, memory_of::a_call, options);
 }
 
 }  // namespace rulerank::knn

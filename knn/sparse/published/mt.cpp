@@ -12,8 +12,7 @@ namespace {
 /// its document; then all documents are sorted.
 class mt final : public sparse_search_engine {
  public:
-  mt(sparse_index const& index, sparse_search_options const& options)
-      : index_(index), options_(options) {}
+  mt(sparse_index const& index, similarity metric) : index_(index), metric_(metric) {}
 
   void search(context const& ctx, sparse_rows const& queries, std::span<double const> query_norms,
               neighbours& found, sparse_search_work&) const override {
@@ -34,10 +33,10 @@ class mt final : public sparse_search_engine {
       }
       mine.all.resize(n);
       for (std::size_t d = 0; d < n; ++d)
-        mine.all[d] = {options_.metric == similarity::inner_product
+        mine.all[d] = {metric_ == similarity::inner_product
                            ? mine.sums[d]
                            : cosine_of(mine.sums[d], query_norms[q], index_.norms()[d],
-                                       options_.metric == similarity::normalized_l2),
+                                       metric_ == similarity::normalized_l2),
                        static_cast<std::uint32_t>(d)};
       std::sort(mine.all.begin(), mine.all.end(), nearer_document{});
       for (std::size_t i = 0; i < found.k; ++i) {
@@ -49,14 +48,14 @@ class mt final : public sparse_search_engine {
 
  private:
   sparse_index const& index_;
-  sparse_search_options options_;
+  similarity metric_;
 };
 
 }  // namespace
 
 std::unique_ptr<sparse_search_engine> make_mt(context const&, sparse_index const& index,
                                               sparse_search_options const& options) {
-  return std::make_unique<mt>(index, options);
+  return std::make_unique<mt>(index, options.metric);
 }
 
 }  // namespace rulerank::knn

@@ -16,14 +16,12 @@ int main() {
   context const ctx;
   auto const collection = knn::text_index::build(ctx, "collection.tsv", {});
 
-  knn::sparse_search_options options;
-  options.k = 2;
-  knn::sparse_searcher const searcher(ctx, collection.index(), options);
+  knn::sparse_searcher const searcher(ctx, collection.index(), {});
   datasets::text_document query;
   query.id = "q1";
   query.fields.push_back({"", "a cat hunting birds"});
   auto const queries = collection.queries(ctx, {&query, 1});
-  auto const found = searcher.search(ctx, queries);
+  auto const found = searcher.search(ctx, queries, 2);
   std::cout << "nearest: " << collection.ids()[found.id[0]] << ", then "
             << collection.ids()[found.id[1]] << '\n';
 }
