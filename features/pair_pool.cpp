@@ -130,7 +130,8 @@ pool_collection::pool_collection(context const& ctx, std::string name,
                                  knn::indexed_collection collection, pool_options const& options)
     : name_(std::move(name)),
       options_(options),
-      index_(std::move(collection.index)),
+      index_(std::make_shared<knn::text_index const>(std::move(collection.index))),
+      searcher_(std::shared_ptr<knn::sparse_index const>(index_, &index_->index())),
       sums_(std::move(collection.sums)),
       features_(ctx, std::move(collection.fields), options.features) {}
 
@@ -156,7 +157,7 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
   for (std::size_t q = 0; q < topics.texts.size(); ++q) {
     datasets::run_query query{topics.texts[q].id, {}};
     for (auto const& [document, score] : found[q])
-      query.documents.push_back({std::string(index_.ids()[document]), score});
+      query.documents.push_back({std::string(index_->ids()[document]), score});
     if (!query.documents.empty()) run.queries.push_back(std::move(query));
   }
   return run;
@@ -164,11 +165,10 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
 
 found_lists pool_collection::search_text(context const& ctx, pool_topics const& topics,
                                          std::size_t k) const {
-  if (k == 0) throw usage_error("k: found 0, expected at least 1");
-  knn::sparse_searcher const searcher(ctx, index_.index(), {options_.metric, options_.engine});
-  knn::sparse_matrix const queries = index_.queries(ctx, topics.texts);
+  auto const searcher = searcher_.get(ctx, {options_.metric, options_.engine});
+  knn::sparse_matrix const queries = index_->queries(ctx, topics.texts);
   return search_shared(ctx, queries.size(), [&](share some) {
-    return searcher.search(ctx, knn::sparse_rows(queries).slice(some.begin, some.size()), k);
+    return searcher->search(ctx, knn::sparse_rows(queries).slice(some.begin, some.size()), k);
   });
 }
 
@@ -187,6 +187,7 @@ found_lists pool_collection::search_vectors(context const& ctx, pool_topics cons
 
 found_candidates pool_collection::search(context const& ctx, pool_topics const& topics,
                                          std::size_t k, stage_fn const& run_stage) const {
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
   auto const run = [&](std::string_view stage, std::function<void()> const& work) {
     run_stage ? run_stage(stage, work) : work();
   };
@@ -214,7 +215,7 @@ found_candidates pool_collection::search(context const& ctx, pool_topics const& 
 
 found_lists pool_collection::lists_of(pool_topics const& topics, datasets::run const& run) const {
   std::unordered_map<std::string_view, std::uint32_t> number;
-  for (std::uint32_t d = 0; d < size(); ++d) number[index_.ids()[d]] = d;
+  for (std::uint32_t d = 0; d < size(); ++d) number[index_->ids()[d]] = d;
   std::unordered_map<std::string_view, datasets::run_query const*> query_of;
   for (datasets::run_query const& query : run.queries) query_of[query.qid] = &query;
   found_lists lists(topics.texts.size());
@@ -300,7 +301,7 @@ std::vector<double> pool_collection::features_of(context const& ctx, pool_topics
                                                  ranked_pairs const& pairs) const {
   std::size_t const n = features_.size();
   std::vector<double> values(pairs.documents.size() * n);
-  features_.of(ctx, index_.counts(ctx, topics.texts), pairs.begin, pairs.documents, values);
+  features_.of(ctx, index_->counts(ctx, topics.texts), pairs.begin, pairs.documents, values);
   if (!vectors_) return values;
   auto const near = similarities(ctx, *topics.vectors, pairs);
   std::vector<double> wider;
@@ -325,7 +326,7 @@ std::vector<std::int32_t> pool_collection::labels_of(pool_topics const& topics,
     if (of_topic == judged.end()) continue;
     auto const& all = of_topic->second->documents;
     for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
-      std::string_view const id = index_.ids()[pairs.documents[i]];
+      std::string_view const id = index_->ids()[pairs.documents[i]];
       auto const at = std::ranges::lower_bound(all, id, {}, &datasets::judgment::docno);
       if (at != all.end() && at->docno == id && at->label >= 0) labels[i] = at->label;
     }
@@ -358,7 +359,7 @@ pool_pairs pool_collection::pairs(context const& ctx, pool_topics const& topics,
   for (std::size_t q = 0; q < found.size(); ++q) {
     if (found[q].empty()) made.topics_without.push_back(q);
     for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
-      ids.push_back(index_.ids()[pairs.documents[i]]);
+      ids.push_back(index_->ids()[pairs.documents[i]]);
       qids.push_back(topics.texts[q].id);
     }
   }

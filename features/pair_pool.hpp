@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -137,14 +138,16 @@ class pool_collection {
   /// `knn::dense_index` throws.
   void set_vectors(context const& ctx, datasets::vectors const& documents);
 
-  knn::text_index const& index() const noexcept { return index_; }
+  knn::text_index const& index() const noexcept { return *index_; }
   /// Documents of the collection.
-  std::size_t size() const noexcept { return index_.ids().size(); }
+  std::size_t size() const noexcept { return index_->ids().size(); }
 
   /// The `k` nearest documents of each topic, at most. A search for text finds documents that share
   /// a term with the topic; one for vectors finds none for a topic whose vector is 0, but under l2.
-  /// `run_stage`: empty: each stage runs at once. Throws `usage_error` where vectors are searched
-  /// for and the collection or the topics have none, and what the searches throw.
+  /// The first search for text makes a searcher, which the collection keeps for later searches on
+  /// the same devices. `run_stage`: empty: each stage runs at once. Throws `usage_error` for a k of
+  /// 0, and where vectors are searched for and the collection or the topics have none, and what the
+  /// searches throw.
   found_candidates search(context const& ctx, pool_topics const& topics, std::size_t k,
                           stage_fn const& run_stage = {}) const;
   /// What a run has for the topics, by descending score, equal ones as they stand in the run.
@@ -181,8 +184,9 @@ class pool_collection {
 
   std::string name_;
   pool_options options_;
-  knn::text_index index_;
-  std::vector<std::uint32_t> sums_;  // [documents] of their texts
+  std::shared_ptr<knn::text_index const> index_;
+  knn::sparse_searcher_cache searcher_;  // of index_
+  std::vector<std::uint32_t> sums_;      // [documents] of their texts
   pair_features features_;
   std::optional<knn::dense_index> vectors_;
 };

@@ -128,6 +128,25 @@ TEST(pair_pool, pets_by_hand) {
   EXPECT_EQ(value(3, "query length"), 2);
 }
 
+TEST(pair_pool, searches_of_one_collection_have_a_k_each) {
+  context const ctx;
+  pool_topics const topics = make_topics(pet_topics());
+  pool_collection made = collection_of(ctx, pets(), by(candidate_source::text));
+  made.search(ctx, topics, 1);
+  pool_collection const collection = std::move(made);
+  for (std::size_t const k : {1U, 3U, 1U, 2U, 10U}) {
+    auto const found = collection.search(ctx, topics, k).lists;
+    auto const expected =
+        collection_of(ctx, pets(), by(candidate_source::text)).search(ctx, topics, k).lists;
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t q = 0; q < found.size(); ++q)
+      EXPECT_EQ(documents_of(found[q]), documents_of(expected[q])) << "k " << k;
+    EXPECT_EQ(found[0].size(), std::min<std::size_t>(k, 2));
+  }
+  EXPECT_EQ(message_of<usage_error>([&] { collection.search(ctx, topics, 0); }),
+            "k: found 0, expected at least 1");
+}
+
 TEST(pair_pool, unjudged_pairs_have_the_label_that_is_asked_for) {
   context const ctx;
   pool_collection const collection = collection_of(ctx, pets());

@@ -27,6 +27,20 @@ struct metric_parts::state {
 struct text_parts::state {
   text_collection collection;
   std::mutex one_search{};
+  bool is_ready = false;  // for a search with these options and devices
+  sparse_search_options options{};
+  std::vector<int> devices{};
+
+  void prepare(context const& ctx, sparse_search_options const& asked) {
+    if (is_ready && options == asked && devices == ctx.devices) return;
+    is_ready = false;
+    collection.prepare(ctx, [&](context const& on, sparse_index const& part) {
+      return sparse_searcher(on, part, asked);
+    });
+    options = asked;
+    devices = ctx.devices;
+    is_ready = true;
+  }
 };
 
 std::optional<dense_parts> dense_parts::open(context const& ctx, std::string const& path,
@@ -164,9 +178,7 @@ neighbours text_parts::search(context const& ctx, std::span<datasets::text_docum
                                   name_of(options.engine)));
   context const alone = without_processes(ctx);
   std::lock_guard const one(state_->one_search);
-  state_->collection.prepare(alone, [&](context const& on, sparse_index const& part) {
-    return sparse_searcher(on, part, options);
-  });
+  state_->prepare(alone, options);
   state_->collection.set_queries(queries, "queries", results);
   return state_->collection.nearest(alone, {0, queries.size()}, std::min(k, size()));
 }

@@ -91,8 +91,9 @@ class text_parts {
   /// The documents' ids, by their numbers.
   std::vector<std::string> ids() const;
 
-  /// As `sparse_searcher::search`, by an engine that sums in double precision. Throws `usage_error`
-  /// for another engine, too.
+  /// As `sparse_searcher::search`, by an engine that sums in double precision. The parts are made
+  /// ready by the first search, and again where options or the context's devices differ from those
+  /// of the search before. Throws `usage_error` for another engine, too.
   neighbours search(context const& ctx, std::span<datasets::text_document const> queries,
                     std::size_t k, sparse_search_options const& options,
                     sparse_result_options const& results = {}) const;

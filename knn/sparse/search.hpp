@@ -27,6 +27,7 @@ enum class sparse_engine { automatic, mt, tiles, gknn, gt, fish };
 struct sparse_search_options {
   similarity metric = similarity::cosine;
   sparse_engine engine = sparse_engine::automatic;
+  bool operator==(sparse_search_options const&) const = default;
 };
 
 /// Which of the k nearest documents of a query a search returns.
@@ -94,6 +95,27 @@ class sparse_searcher {
   struct implementation;
   explicit sparse_searcher(std::unique_ptr<implementation> made);
   std::unique_ptr<implementation> implementation_;
+};
+
+/// Makes the searcher of an index when a search first needs it, and keeps it for later searches.
+///
+/// Several threads may call `get` at once; while one of them makes a searcher, the others wait.
+class sparse_searcher_cache {
+ public:
+  /// `index` is not null.
+  explicit sparse_searcher_cache(std::shared_ptr<sparse_index const> index);
+  ~sparse_searcher_cache();
+  sparse_searcher_cache(sparse_searcher_cache&&) noexcept;
+
+  /// A searcher with these options on the context's devices: the one that the last call returned,
+  /// or a new one where options or devices differ from those of the last call. A searcher stays
+  /// valid while the caller holds it. Throws as the constructor of `sparse_searcher` does.
+  std::shared_ptr<sparse_searcher const> get(context const& ctx,
+                                             sparse_search_options const& options) const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
 };
 
 }  // namespace rulerank::knn

@@ -381,7 +381,9 @@ class python_text_index {
   python_text_index(run_settings const& how,
                     std::function<knn::text_index(context const&)> const& make,
                     std::string const& engine)
-      : index_(std::make_shared<knn::text_index const>(run(how, make))), engine_(engine) {}
+      : engine_(engine) {
+    set_index(std::make_shared<knn::text_index const>(run(how, make)));
+  }
 
   static python_text_index open(run_settings const& how, std::string const& path,
                                 std::string const& engine) {
@@ -389,7 +391,7 @@ class python_text_index {
     run(how, [&](context const& ctx) {
       made.parts_ = knn::text_parts::open(ctx, path);
       if (!made.parts_)
-        made.index_ = std::make_shared<knn::text_index const>(knn::text_index::open(ctx, path));
+        made.set_index(std::make_shared<knn::text_index const>(knn::text_index::open(ctx, path)));
     });
     return made;
   }
@@ -400,8 +402,7 @@ class python_text_index {
     return arrays_of(run(how, [&](context const& ctx) {
       knn::sparse_search_options const asked{options().metric, knn::sparse_engine_from(engine_)};
       if (parts_) return parts_->search(ctx, queries, k, asked, {pad});
-      knn::sparse_searcher const searcher(ctx, index_->index(), asked);
-      return searcher.search(ctx, index_->queries(ctx, queries), k, {pad});
+      return searcher_->get(ctx, asked)->search(ctx, index_->queries(ctx, queries), k, {pad});
     }));
   }
   void save(run_settings const& how, std::string const& path) const {
@@ -447,12 +448,18 @@ class python_text_index {
 
  private:
   explicit python_text_index(std::string engine) : engine_(std::move(engine)) {}
+  void set_index(std::shared_ptr<knn::text_index const> index) {
+    index_ = std::move(index);
+    searcher_ = std::make_shared<knn::sparse_searcher_cache const>(
+        std::shared_ptr<knn::sparse_index const>(index_, &index_->index()));
+  }
   knn::text_index_options const& options() const {
     return parts_ ? parts_->options() : index_->options();
   }
 
   std::shared_ptr<knn::text_index const> index_;
-  std::optional<knn::text_parts> parts_;  // or these
+  std::shared_ptr<knn::sparse_searcher_cache const> searcher_;  // of index_
+  std::optional<knn::text_parts> parts_;                        // or these
   std::string engine_;
 };
 

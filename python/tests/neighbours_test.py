@@ -398,6 +398,15 @@ def test_metric_parts_are_one_collection(tmp_path, vectors):
         DenseNeighbors.load(tmp_path / "index")
 
 
+def test_one_text_index_serves_any_k():
+    search = TextNeighbors(2).fit(TEXTS)
+    for k in (1, 5, 2, len(TEXTS), 1):
+        for pad in (False, True):
+            expected = TextNeighbors(k).fit(TEXTS).kneighbors(QUERIES, pad=pad)
+            for found, one in zip(search.kneighbors(QUERIES, k, pad=pad), expected):
+                assert np.array_equal(found, one, equal_nan=True)
+
+
 def test_text_parts_are_one_collection(program, tmp_path):
     (tmp_path / "docs.tsv").write_text("".join(f"d{row}\t{text}\n" for row, text in enumerate(TEXTS)))
     mpirun, path = shutil.which("mpirun"), os.environ.get("RULERANK_PROGRAM") or shutil.which("rulerank")
