@@ -108,7 +108,7 @@ struct itemset_counts {
   double all = 0;             ///< of 1 to rule_size - 1 items
   std::uint64_t largest = 0;  ///< of rule_size - 1 items
 };
-itemset_counts itemsets_of(datasets::binned_dataset const& data, std::uint32_t rule_size) {
+itemset_counts itemsets_of(datasets::binned_dataset const& data, rules::rule_size rule_size) {
   itemset_counts total;
   for (std::size_t d = 0; d < data.documents; ++d) {
     std::uint64_t items = 0;

@@ -35,6 +35,8 @@ scaled_counts rescale(value_counts const& counts);
 
 /// At most `bins` - 1 cuts, ascending; none for fewer than two distinct values. `bins` >= 2.
 std::vector<double> cut_points(binning method, int bins, value_counts const& counts);
+/// The same for the values themselves (any order, no NaN).
+std::vector<double> cut_points(binning method, int bins, std::vector<double> values);
 
 /// Returns the roundest number in (low, high]: the largest multiple there of the largest power of
 /// ten that has one, and 0 if low < 0 <= high. 0.3 for 0.2914 and 0.3177. `low` < `high`.

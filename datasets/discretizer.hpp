@@ -112,10 +112,6 @@ void expect_items(dataset const& data, binned_dataset const& items);
 /// The documents `chosen` of a binned data set, in that order.
 binned_dataset subset(binned_dataset const& data, std::span<std::size_t const> chosen);
 
-/// The cuts for one feature's present values (any order, no NaN). Exposed for tests and `--bins
-/// cv`. `bins` >= 2.
-std::vector<double> cut_points(binning method, int bins, std::vector<double> values);
-
 /// One line of JSON, from which `discretizer_from_text` gives the same cuts to the bit. It throws
 /// `error` with `name` and the place for anything malformed.
 std::string to_text(discretizer const& fitted);

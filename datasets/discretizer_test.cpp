@@ -6,6 +6,7 @@
 #include "core/process_group_testing.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/cut_points.hpp"
 #include "datasets/cut_points_reference.hpp"
 #include "datasets/discretizer_json.hpp"
 #include "datasets/discretizer_parts.hpp"

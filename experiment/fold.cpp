@@ -68,7 +68,7 @@ class fold_runner {
     train_by(first);
     write(fmt::format("reduced/{}-cuts.json", result_.name),
           [&](output_file& out) { datasets::write_discretizer(first.cuts, out); });
-    for (std::uint32_t const size : settings_.reduce_sizes) reduce(size);
+    for (rules::rule_size const size : settings_.reduce_sizes) reduce(size);
     if (settings_.tune) tune();
     for (system const& what : systems_of(settings_)) judge(what);
     for (std::string const& path : trials_) fs::remove(path);  // the tables say what was tried
@@ -167,17 +167,17 @@ class fold_runner {
   }
 
   /// The documents to rank by: all, or those that sampling with rules of `reduce_size` chose.
-  datasets::dataset training_of(std::uint32_t reduce_size) {
+  datasets::dataset training_of(rules::rule_size reduce_size) {
     return reduce_size == 0 ? train_ : datasets::subset(train_, chosen_.at(reduce_size));
   }
 
   void tune() {
     if (settings_.full) tune(0);
-    for (std::uint32_t const size : settings_.reduce_sizes) tune(size);
+    for (rules::rule_size const size : settings_.reduce_sizes) tune(size);
   }
 
   /// Chooses by each measure how to rank; the trials of one are those of the others.
-  void tune(std::uint32_t reduce_size) {
+  void tune(rules::rule_size reduce_size) {
     tuned_settings const& asked = *settings_.tune;
     eval::profile rules = settings_.profile;
     rules.max_label.reset();  // that of the test parts
@@ -216,7 +216,7 @@ class fold_runner {
   }
 
   /// What an interrupted run of this fold tried; of another run nothing.
-  tuning::trials_file earlier_trials(tuning::tuner& tuner, std::uint32_t reduce_size) {
+  tuning::trials_file earlier_trials(tuning::tuner& tuner, rules::rule_size reduce_size) {
     // Over processes a fold is what another run goes on from.
     if (work_.what.out_dir.empty() || work_.files != nullptr || has_processes(ctx_))
       return {tuner, {}, {}};
@@ -248,7 +248,7 @@ class fold_runner {
 
   /// Scores of the test part by the members, from some of the training documents or all. Their
   /// rules have sizes up to `rank_size`; 0: each member's own.
-  std::vector<double> rank_by_members(std::uint32_t rank_size,
+  std::vector<double> rank_by_members(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
     l2r::model model;
     std::vector<datasets::binned_dataset const*> tests;

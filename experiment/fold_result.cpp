@@ -69,7 +69,7 @@ fold_result fold_result_from(std::string_view text, std::string const& name) {
     json.at("train_documents").get_to(fold.train_documents);
     json.at("test_documents").get_to(fold.test_documents);
     for (json_text const& r : json.at("reductions"))
-      fold.reductions.push_back({r.at("rule_size").get<std::uint32_t>(),
+      fold.reductions.push_back({r.at("rule_size").get<rules::rule_size>(),
                                  r.at("documents").get<std::size_t>(),
                                  r.at("partitions").get<std::size_t>()});
     if (json_text const& f = json.at("feature"); !f.is_null())

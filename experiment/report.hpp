@@ -38,7 +38,7 @@ struct system_result {
 
 /// A training part after selective sampling.
 struct reduction {
-  std::uint32_t rule_size = 0;
+  rules::rule_size rule_size = 0;
   std::size_t documents = 0;
   std::size_t partitions = 0;
 };

@@ -53,19 +53,19 @@ bool is_folder_name(std::string_view name) {
 }
 
 /// The systems that rank by a number of training documents, at one rank size.
-void add_rankers(settings const& s, std::uint32_t rank_size, std::vector<system>& systems) {
+void add_rankers(settings const& s, rules::rule_size rank_size, std::vector<system>& systems) {
   if (rank_size == 0 && s.members.size() == 1) rank_size = s.members.front().scoring.rule_size;
   std::string const how = rank_size == 0 ? fmt::format("members-{}", s.members.size())
                                          : fmt::format("rank-{}", rank_size);
-  auto const add = [&](system_kind kind, std::uint32_t reduce_size, std::string label) {
+  auto const add = [&](system_kind kind, rules::rule_size reduce_size, std::string label) {
     std::string name = fmt::format("{}-{}", label, how);
     systems.push_back({kind, reduce_size, rank_size, std::move(label), std::move(name), 0});
   };
   if (s.full) add(system_kind::full, 0, "full");
-  for (std::uint32_t const size : s.reduce_sizes)
+  for (rules::rule_size const size : s.reduce_sizes)
     add(system_kind::reduced, size, fmt::format("reduced-{}", size));
   if (s.random)
-    for (std::uint32_t const size : s.reduce_sizes)
+    for (rules::rule_size const size : s.reduce_sizes)
       add(system_kind::random, size, fmt::format("random-{}", size));
 }
 
@@ -73,7 +73,7 @@ void add_rankers(settings const& s, std::uint32_t rank_size, std::vector<system>
 
 void check(settings const& s) {
   check_sizes("reduced sets'", s.reduce_sizes);
-  if (s.rank_sizes != std::vector<std::uint32_t>{0}) check_sizes("rankers'", s.rank_sizes);
+  if (s.rank_sizes != std::vector<rules::rule_size>{0}) check_sizes("rankers'", s.rank_sizes);
   if (s.random && s.random_draws == 0) throw usage_error("0 random draws, expected one or more");
   if (s.measures.empty()) throw usage_error("no measure to judge by, expected one or more");
   check_distinct(s.measures);
@@ -138,15 +138,15 @@ bool needs_validation(settings const& s) {
 
 std::vector<system> systems_of(settings const& s) {
   std::vector<system> systems;
-  for (std::uint32_t const rank_size : s.rank_sizes) add_rankers(s, rank_size, systems);
+  for (rules::rule_size const rank_size : s.rank_sizes) add_rankers(s, rank_size, systems);
   if (s.tune)
     for (std::size_t m = 0; m < s.tune->measures.size(); ++m) {
-      auto const add = [&](std::uint32_t reduce_size, std::string const& label) {
+      auto const add = [&](rules::rule_size reduce_size, std::string const& label) {
         std::string const name = fmt::format("{}-tuned-{}", label, s.tune->measures[m].name());
         systems.push_back({system_kind::tuned, reduce_size, 0, name, name, m});
       };
       if (s.full) add(0, "full");
-      for (std::uint32_t const size : s.reduce_sizes) add(size, fmt::format("reduced-{}", size));
+      for (rules::rule_size const size : s.reduce_sizes) add(size, fmt::format("reduced-{}", size));
     }
   if (s.feature) systems.push_back({system_kind::feature, 0, 0, "feature", "feature", 0});
   for (std::string const& name : s.outside) {

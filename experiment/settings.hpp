@@ -45,10 +45,10 @@ struct data_reading {
 /// Everything that the results of a fold depend on, besides its data.
 struct settings {
   /// Rule sizes of the reduced training sets, each once, 2 or more.
-  std::vector<std::uint32_t> reduce_sizes;
+  std::vector<rules::rule_size> reduce_sizes;
   /// Rule sizes of the rankers, each once, 2 or more, which all members rank with; or 0 alone: each
   /// member has its own.
-  std::vector<std::uint32_t> rank_sizes;
+  std::vector<rules::rule_size> rank_sizes;
   bool full = true;     ///< baseline: all training documents
   bool random = true;   ///< baseline: draws as large as each reduced set
   bool feature = true;  ///< baseline: the best single feature
@@ -80,8 +80,8 @@ enum class system_kind { full, reduced, random, tuned, feature, outside };
 
 struct system {
   system_kind kind = system_kind::full;
-  std::uint32_t reduce_size = 0;  ///< of reduced, random, and tuned where it is reduced
-  std::uint32_t rank_size = 0;    ///< of full, reduced and random; 0: each member's own
+  rules::rule_size reduce_size = 0;  ///< of reduced, random, and tuned where it is reduced
+  rules::rule_size rank_size = 0;    ///< of full, reduced and random; 0: each member's own
   std::string label;              ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, ...
   std::string name;          ///< distinct: the label and, where it ranks, `-rank-4` or `-members-8`
   std::size_t tuned_by = 0;  ///< of tuned: which of the measures

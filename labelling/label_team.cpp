@@ -3,8 +3,7 @@
 #include "core/error.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-#include <utility>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -25,6 +24,8 @@ std::optional<std::int32_t> settled(std::vector<said> const& answers) {
 label_team::label_team(al::labelling& work, al::answer_journal& journal, std::string const& path,
                        std::size_t needed)
     : work_(work), journal_(journal), needed_(std::max<std::size_t>(needed, 1)) {
+  for (al::answer const& a : journal_.answers())
+    about_[a.document].push_back({a.labeller, a.label});
   for (al::answer const& a : journal_.answers()) {
     auto const given = work_.answers();
     if (work_.label_of(a.document) != datasets::unlabelled &&
@@ -35,16 +36,22 @@ label_team::label_team(al::labelling& work, al::answer_journal& journal, std::st
   }
 }
 
-std::vector<said> label_team::answers_about(std::size_t document) const {
-  std::vector<said> found;
+std::vector<said> const& label_team::answers_about(std::size_t document) const {
+  static std::vector<said> const none;
+  auto const found = about_.find(document);
+  return found != about_.end() ? found->second : none;
+}
+
+void label_team::update(std::size_t document) {
+  std::vector<said>& answers = about_[document];
+  answers.clear();
   for (al::answer const& a : journal_.answers())
-    if (a.document == document) found.push_back({a.labeller, a.label});
-  return found;
+    if (a.document == document) answers.push_back({a.labeller, a.label});
 }
 
 /// Gives the sampling the label that the standing answers make, if it has another one or none.
 void label_team::settle(std::size_t document) {
-  auto const answers = answers_about(document);
+  auto const& answers = answers_about(document);
   auto const given = work_.answers();
   auto const now = std::ranges::find(given, document, &al::answer::document);
   bool const enough = answers.size() >= needed_;
@@ -59,7 +66,7 @@ std::optional<al::question> label_team::next(std::string const& labeller) {
   looks_at_.erase(labeller);
   std::optional<al::question> second;
   for (al::question const& q : work_.wanted()) {
-    auto const answers = answers_about(q.document);
+    auto const& answers = answers_about(q.document);
     if (std::ranges::find(answers, labeller, &said::labeller) != answers.end()) continue;
     auto const looking = static_cast<std::size_t>(std::ranges::count_if(
         looks_at_, [&](auto const& look) { return look.second == q.document; }));
@@ -88,6 +95,7 @@ void label_team::answer(std::string const& labeller, std::size_t document,
       std::ranges::find(given, document, &al::answer::document) == given.end())
     throw usage_error("the document has a label in the pool, expected one that has none");
   journal_.add(document, label, labeller);
+  update(document);
   settle(document);
 }
 
@@ -98,29 +106,21 @@ std::optional<std::size_t> label_team::undo(std::string const& labeller) {
   if (last == answers.rend()) return {};
   std::size_t const document = last->document;
   journal_.undo(labeller);
+  update(document);
   settle(document);
   looks_at_[labeller] = document;
   return document;
 }
 
 std::vector<dispute> label_team::disputes() const {
-  std::unordered_map<std::size_t, std::vector<said>> about;
-  std::vector<std::size_t> documents;  // by their last answers
-  for (al::answer const& a : journal_.answers()) about[a.document].push_back({a.labeller, a.label});
-  auto const all = journal_.answers();
-  for (auto a = all.rbegin(); a != all.rend(); ++a)
-    if (auto& answers = about[a->document]; answers.size() > 1) {
-      if (std::ranges::any_of(answers, [&](said const& s) { return s.label != answers[0].label; }))
-        documents.push_back(a->document);
-      else
-        answers.clear();
-    }
   std::vector<dispute> found;
-  for (std::size_t const d : documents) {
-    if (about[d].empty()) continue;  // had before
-    auto const label = settled(about[d]);
-    found.push_back({d, std::move(about[d]), label});
-    about[d].clear();
+  std::unordered_set<std::size_t> seen;
+  auto const all = journal_.answers();
+  for (auto a = all.rbegin(); a != all.rend(); ++a) {
+    if (!seen.insert(a->document).second) continue;
+    auto const& answers = answers_about(a->document);
+    if (std::ranges::any_of(answers, [&](said const& s) { return s.label != answers[0].label; }))
+      found.push_back({a->document, answers, settled(answers)});
   }
   return found;
 }
@@ -131,8 +131,8 @@ std::size_t label_team::answers_of(std::string_view labeller) const {
 }
 
 std::optional<said> label_team::answer_of(std::string_view labeller, std::size_t document) const {
-  for (said& s : answers_about(document))
-    if (s.labeller == labeller) return std::move(s);
+  for (said const& s : answers_about(document))
+    if (s.labeller == labeller) return s;
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace rulerank::inline v0::labelling {
@@ -66,13 +67,16 @@ class label_team {
   std::size_t needed() const noexcept { return needed_; }
 
  private:
-  std::vector<said> answers_about(std::size_t document) const;
+  std::vector<said> const& answers_about(std::size_t document) const;
+  /// Reads the answers about a document from the journal again.
+  void update(std::size_t document);
   void settle(std::size_t document);
 
   al::labelling& work_;
   al::answer_journal& journal_;
   std::size_t needed_;
-  std::map<std::string, std::size_t> looks_at_;  // labeller -> document
+  std::unordered_map<std::size_t, std::vector<said>> about_;  // the journal's answers, oldest first
+  std::map<std::string, std::size_t> looks_at_;               // labeller -> document
 };
 
 }  // namespace rulerank::labelling

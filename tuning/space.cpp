@@ -58,7 +58,7 @@ void add_rules(space const& s, std::vector<candidate>& all) {
   check_list("support weight", s.support_weights);
   check_list("smoothing", s.smoothings);
   check_list("feature share", s.feature_shares);
-  for (std::uint32_t const size : s.rule_sizes)
+  for (rules::rule_size const size : s.rule_sizes)
     for (std::uint32_t const support : s.min_supports)
       for (double const confidence : s.min_confidences)
         for (double const weight : s.support_weights)

@@ -39,7 +39,7 @@ struct space {
                                          datasets::binning::frequency};
   std::vector<int> bins{5, 10, 20};
   std::vector<datasets::normalization> norms;  ///< empty: not searched for
-  std::vector<std::uint32_t> rule_sizes{3, 4};
+  std::vector<rules::rule_size> rule_sizes{rules::size_to_rank, rules::size_to_choose};
   std::vector<std::uint32_t> min_supports{1, 3};
   std::vector<double> min_confidences{0.001, 0.1};
   std::vector<double> support_weights{0, -0.25, -0.5};

@@ -39,7 +39,7 @@ scoring_options scoring_options_from(nlohmann::ordered_json const& json, std::st
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   json_fields const fields(json, name, prefix);
   scoring_options options;
-  options.rule_size = static_cast<std::uint32_t>(fields.integer("rule_size", 0, most));
+  options.rule_size = static_cast<rules::rule_size>(fields.integer("rule_size", 0, most));
   options.thresholds.min_support =
       static_cast<std::uint32_t>(fields.integer("min_support", 0, most));
   options.thresholds.min_confidence = fields.number("min_confidence");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "rules/thresholds.hpp"
+
 #include <cmath>
 #include <cstdint>
 
@@ -9,7 +11,7 @@ namespace rulerank::inline v0::l2r {
 /// thread, for `worth_gpus` (core/device_rule.hpp). `training`: documents that the rules come from.
 /// Fitted in bench/results/2026-11-22-auto.
 inline double ranking_seconds(double training, double tests, double features,
-                              std::uint32_t rule_size) {
+                              rules::rule_size rule_size) {
   // Words of 64 training documents x itemsets x documents that are ranked.
   constexpr double words_a_second = 3.5e10;
   double itemsets = 0, of_size = 1;  // the sum of C(features, k) for k < rule_size

@@ -15,7 +15,7 @@ namespace {
 
 using testing_tools::drawn_set;
 
-scoring_options of_size(std::uint32_t rule_size) {
+scoring_options of_size(rules::rule_size rule_size) {
   scoring_options options;
   options.rule_size = rule_size;
   return options;

@@ -366,7 +366,7 @@ void add_recipes(nb::module_& to) {
   to.def(
       "rules_recipe",
       [](datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
-         std::uint32_t rule_size, std::uint32_t min_support, double min_confidence,
+         rules::rule_size rule_size, std::uint32_t min_support, double min_confidence,
          double support_weight, double smoothing, double feature_share) {
         l2r::scoring_options const scoring{.rule_size = rule_size,
                                            .thresholds = {min_support, min_confidence},

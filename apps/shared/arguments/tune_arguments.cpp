@@ -120,7 +120,7 @@ tuning::space tune_arguments::space() const {
   for (std::string const& word : split_list(bins))
     if (word == "0") throw usage_error("--try-bins: found '0', expected 2 to 250 or cv");
   if (!norms.empty()) s.norms = values_from(norms, datasets::normalization_from);
-  s.rule_sizes = numbers_from<std::uint32_t>("--try-rule-size", rule_sizes);
+  s.rule_sizes = numbers_from<rules::rule_size>("--try-rule-size", rule_sizes);
   s.min_supports = numbers_from<std::uint32_t>("--try-min-support", min_supports);
   s.min_confidences = numbers_from<double>("--try-min-confidence", min_confidences);
   s.support_weights = numbers_from<double>("--try-support-weight", support_weights);

@@ -46,11 +46,11 @@ void set_baselines(experiment::settings& s, std::string const& list) {
 }
 
 /// Rule sizes such as `3,4`, each once, from 2 on; `none` alone: no size.
-std::vector<std::uint32_t> rule_sizes_from(std::string_view option, std::string const& list) {
+std::vector<rules::rule_size> rule_sizes_from(std::string_view option, std::string const& list) {
   constexpr std::uint32_t largest_rule = 64;
-  std::vector<std::uint32_t> sizes;
+  std::vector<rules::rule_size> sizes;
   for (std::string const& word : words_of(list)) {
-    auto const size = read_number<std::uint32_t>(word, {2, largest_rule});
+    auto const size = read_number<rules::rule_size>(word, {2, largest_rule});
     if (!size)
       throw usage_error(fmt::format("{}: found '{}', expected rule sizes from 2 to {}, or none",
                                     option, word, largest_rule));
@@ -135,7 +135,7 @@ class sized_folds final : public judged_folds {
     auto const documents = static_cast<double>(train.size());
     auto const features = static_cast<double>(datasets::listed_features(train).size());
     double seconds = 0;
-    for (std::uint32_t const size : options_.settings.rank_sizes)
+    for (rules::rule_size const size : options_.settings.rank_sizes)
       seconds += l2r::ranking_seconds(documents, static_cast<double>(tests_), features, size);
     seconds += static_cast<double>(size() * options_.settings.reduce_sizes.size()) *
                al::sampling_seconds(documents, features);
