@@ -21,9 +21,6 @@ struct svmlight_options {
   std::string group_file;                  ///< LightGBM's group sizes, for lines without qid
   bool fractional_labels = false;          ///< fill `dataset::fractional_labels` where some are
   bool optional_labels = false;            ///< a document may have no label: it is `unlabelled`
-  /// How the caller's user says what `unlabelled` is, such as --unlabelled: named where a label is
-  /// negative. Empty: nothing is named.
-  std::string unlabelled_option;
 };
 using read_options = svmlight_options;
 

@@ -105,7 +105,6 @@ datasets::dataset read_pairs(session& owner, features_arguments const& a) {
   datasets::read_options how;
   how.optional_labels = true;
   how.unlabelled = std::min(a.unjudged, -1);
-  how.unlabelled_option = "--unjudged";
   auto const timer = owner.stage("read");
   datasets::dataset data =
       datasets::read_dataset(owner.ctx(), owner.input(a.pool), how,

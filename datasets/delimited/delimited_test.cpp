@@ -116,8 +116,7 @@ read_options unlabelled_is(std::int32_t label) {
 
 // Long because it is the table of all forms and faults.
 std::vector<odd_file> odd_files() {
-  read_options optional, fractional, regroup, zero_based, by_a_program;
-  by_a_program.unlabelled_option = "--unlabelled";
+  read_options optional, fractional, regroup, zero_based;
   optional.optional_labels = true;
   fractional.fractional_labels = true;
   regroup.regroup = true;
@@ -222,13 +221,12 @@ std::vector<odd_file> odd_files() {
       {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
       {"a mark of direction in a title", "label,qid,a\xe2\x80\xae\n1,1,2\n",
        "f:1:11: column \"a\\xe2\\x80\\xae\" has a control character or a mark of direction"},
-      {"no column of labels, by a program", "qid,a\n1,2\n",
-       "f:1:1: no column label found, expected one (or --unlabelled -1, where no label is known)",
-       by_a_program},
-      {"no label, by a program", "label,qid,a\n,1,2\n",
-       "f:2:1: no label, expected an integer of 0 or more (or --unlabelled -1, where an empty one "
-       "means not labelled yet)",
-       by_a_program},
+      {"no column of labels, and the option for that", "qid,a\n1,2\n",
+       "f:1:1: no column label found, expected one (or set unlabelled to -1 "
+       "if no label is known)"},
+      {"no label, and the option for that", "label,qid,a\n,1,2\n",
+       "f:2:1: no label, expected an integer of 0 or more (or set unlabelled to -1 if an "
+       "empty one means not labelled yet)"},
       {"no label among fractional ones", "label,qid,a\n,1,2\n",
        "f:2:1: no label, expected a number of 0 or more", fractional},
   };

@@ -91,7 +91,7 @@ class document_records {
     if (rules_.optional_labels || rules_.unlabelled) return {};
     return fmt::format("no label, expected {} of 0 or more{}",
                        rules_.fractional_labels ? "a number" : "an integer",
-                       unlabelled_hint(rules_, "where an empty one means not labelled yet"));
+                       unlabelled_hint(rules_, "if an empty one means not labelled yet"));
   }
 
   static std::string check_id(cell const& now, char const* what) {

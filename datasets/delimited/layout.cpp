@@ -206,7 +206,7 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
                 "no column label found, expected one" +
-                    unlabelled_hint(rules_of(options), "where no label is known"));
+                    unlabelled_hint(rules_of(options), "if no label is known"));
   number_features(layout, head, name, rules_of(options));
   return layout;
 }

@@ -18,11 +18,11 @@ namespace rulerank::inline v0::datasets {
 struct line_rules {
   bool zero_based = false;
   std::optional<std::int32_t> unlabelled;
-  std::string_view unlabelled_option;  ///< of `svmlight_options`
-  bool fractional_labels = false;      ///< numbers of 0 or more, not integers alone
-  bool optional_labels = false;        ///< a document may have none: it is `unlabelled`
-  bool any_label = false;              ///< every finite number is one: it names a class
-  bool missing_values = true;          ///< `NULL` and `nan` are values
+  bool suggest_unlabelled = false;  ///< faults name the option `unlabelled`, which the caller has
+  bool fractional_labels = false;   ///< numbers of 0 or more, not integers alone
+  bool optional_labels = false;     ///< a document may have none: it is `unlabelled`
+  bool any_label = false;           ///< every finite number is one: it names a class
+  bool missing_values = true;       ///< `NULL` and `nan` are values
   double largest = std::numeric_limits<double>::max();  ///< value, whatever its sign
   chunk_names* names = nullptr;  ///< of features; null: they have numbers alone
 };

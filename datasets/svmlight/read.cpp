@@ -52,7 +52,7 @@ line_rules rules_of(svmlight_options const& options) {
   line_rules rules;
   rules.zero_based = options.zero_based;
   rules.unlabelled = options.unlabelled;
-  rules.unlabelled_option = options.unlabelled_option;
+  rules.suggest_unlabelled = !options.unlabelled;
   rules.fractional_labels = options.fractional_labels;
   rules.optional_labels = options.optional_labels;
   return rules;

@@ -48,15 +48,16 @@ std::string read_label(std::string_view token, line_rules const& rules, document
     if (rules.unlabelled)
       text += fmt::format(" (or {} for one not labelled yet)", *rules.unlabelled);
     else
-      text += unlabelled_hint(rules, "where it means not labelled yet", out.label);
+      text += unlabelled_hint(rules, "if it means not labelled yet", out.label);
     return text;
   }
   return {};
 }
 
-std::string unlabelled_hint(line_rules const& rules, std::string_view where, std::int32_t label) {
-  if (rules.unlabelled || rules.unlabelled_option.empty()) return {};
-  return fmt::format(" (or {} {}, {})", rules.unlabelled_option, label, where);
+std::string unlabelled_hint(line_rules const& rules, std::string_view condition,
+                            std::int32_t label) {
+  if (!rules.suggest_unlabelled) return {};
+  return fmt::format(" (or set unlabelled to {} {})", label, condition);
 }
 
 std::string read_value(std::string_view token, std::string_view feature, line_rules const& rules,

@@ -16,8 +16,8 @@ struct document_label {
 
 /// Reads a label as the rules have it. Returns what was found and expected, or nothing.
 std::string read_label(std::string_view token, line_rules const& rules, document_label& out);
-/// " (or --unlabelled -1, `WHERE`)", where the rules have a name for the option and no such label.
-std::string unlabelled_hint(line_rules const& rules, std::string_view where,
+/// Returns " (or set unlabelled to LABEL CONDITION)", or nothing unless `suggest_unlabelled`.
+std::string unlabelled_hint(line_rules const& rules, std::string_view condition,
                             std::int32_t label = -1);
 /// Reads the value of a feature likewise; `feature` stands in what is returned.
 std::string read_value(std::string_view token, std::string_view feature, line_rules const& rules,

@@ -154,7 +154,6 @@ documents read(run_settings const& how, std::string const& path, bool zero_based
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
-  options.unlabelled_option = "unlabelled";
   options.group_file = std::move(group_file);
   options.fractional_labels = fractional_labels;
   return {run(how, [&](context const& ctx) {

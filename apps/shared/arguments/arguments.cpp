@@ -34,7 +34,6 @@ datasets::read_options reading_arguments::options(std::size_t input, labels acce
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
-  options.unlabelled_option = "--unlabelled";
   if (input < group_files.size()) options.group_file = group_files[input];
   return options;
 }
