@@ -1,9 +1,12 @@
 #include "eval/svg.hpp"
 
+#include "core/json_text.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::inline v0::eval {
 
@@ -70,6 +73,21 @@ std::vector<double> plot_scale::ticks() const {
   return found;
 }
 
+std::string clean_text(std::string_view text) {
+  using json = nlohmann::json;
+  bool plain = true;
+  for (char const c : text) plain = plain && static_cast<unsigned char>(c) < 0x80;
+  std::string valid(text);
+  if (!plain) valid = json::parse(json_line_of(json(valid))).get<std::string>();
+  std::string result;
+  for (char const c : valid) {
+    auto const byte = static_cast<unsigned char>(c);
+    bool const control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+    result += control ? std::string("\xEF\xBF\xBD") : std::string(1, c);
+  }
+  return result;
+}
+
 std::string escape_xml(std::string_view text) {
   std::string result;
   for (char const c : text) switch (c) {
@@ -92,6 +110,10 @@ std::string escape_xml(std::string_view text) {
         result += c;
     }
   return result;
+}
+
+std::string clean_xml(std::string_view text) {
+  return escape_xml(clean_text(text));
 }
 
 std::string text_element(double x, double y, std::string_view words, std::string_view anchor,

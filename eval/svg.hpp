@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// What pictures of results are made of: scales of axes, and elements of SVG.
+// The parts of pictures: scales of axes, and text of SVG.
 namespace rulerank::inline v0::eval {
 
 /// The least and the largest of the values taken.
@@ -33,8 +33,13 @@ class plot_scale {
   double low_, high_, from_, to_;
 };
 
-/// For text and quoted attributes of XML and HTML.
+/// Valid UTF-8 without control characters but line feeds and tabs; each other byte or character of
+/// these is U+FFFD.
+std::string clean_text(std::string_view text);
+/// Escapes text, and quoted attributes, of XML and HTML.
 std::string escape_xml(std::string_view text);
+/// Cleans text and escapes it.
+std::string clean_xml(std::string_view text);
 /// A text element; `words` is escaped, `attributes` begin with a blank.
 std::string text_element(double x, double y, std::string_view words, std::string_view anchor,
                          std::string_view attributes = {});

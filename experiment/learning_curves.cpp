@@ -192,7 +192,7 @@ class curves_runner {
     write_file((folder / "curves.tsv").string(),
                eval::render(points_table(all_), eval::table_format::tsv));
     write_file((folder / "curves.md").string(), render(all_, eval::table_format::markdown));
-    write_file((folder / "curves.svg").string(), drawn(all_));
+    write_file((folder / "curves.svg").string(), svg_file(all_));
   }
 
   context const& ctx_;

@@ -132,7 +132,8 @@ eval::table points_table(curve_results const& all);
 eval::table seconds_table(curve_fold const& fold);
 /// The means and their spread, then the comparisons, in any format but JSON.
 std::string render(curve_results const& all, eval::table_format format);
-/// A picture of the means: a row for each way, a column for each measure, a line for each system.
-std::string drawn(curve_results const& all);
+/// An SVG file of the means: a row for each way, a column for each measure, a line for each system,
+/// which ends at all labels.
+std::string svg_file(curve_results const& all);
 
 }  // namespace rulerank::experiment

@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "core/output_file.hpp"
+#include "eval/chart.hpp"
 #include "eval/table.hpp"
 
 #include <string>
@@ -24,37 +25,11 @@ struct paragraph {
   std::string text;
 };
 
-struct axis {
-  std::string label;
-  bool logarithmic = false;  ///< points at 0 and below are left out
-};
-
-struct chart_point {
-  double x = 0;
-  double y = 0;
-  std::string name{};  ///< where it has one of its own
-};
-
-struct chart_series {
-  std::string name;
-  std::vector<chart_point> points;
-  bool line = true;  ///< points are joined in their order
-  bool marks = true;
-};
-
-enum class chart_kind {
-  xy,           ///< lines and marks
-  differences,  ///< the y of one series as columns side by side, in their order; x is not looked at
-  bars,         ///< the y of one series as horizontal bars, each with its point's name
-};
-
-/// Drawn as SVG; values that are not finite are left out.
-struct chart {
-  std::string title;
-  chart_kind kind = chart_kind::xy;
-  axis x{}, y{};
-  std::vector<chart_series> series{};
-};
+using eval::axis;
+using eval::chart;
+using eval::chart_kind;
+using eval::chart_point;
+using eval::chart_series;
 
 /// What the page's script makes a part of that can be clicked; nothing without the script, and in
 /// other forms than HTML. `data` is JSON for the script (docs/modules/report.md).

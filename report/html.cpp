@@ -3,7 +3,6 @@
 #include "report/escape.hpp"
 #include "report/page.hpp"
 #include "report/paper_tables.hpp"
-#include "report/svg.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -124,14 +123,14 @@ class html_writer {
   }
 
   void add(chart const& of) {
-    if (!has_points(of)) return;
+    if (!eval::has_points(of)) return;
     body += "<figure";
     if (with_script_ && of.kind == chart_kind::xy) {
       body += fmt::format(" data-chart=\"{}\"", charts.size());
       charts.push_back(data_of(of));
     }
-    body +=
-        fmt::format("><figcaption>{}</figcaption>{}</figure>\n", escape_html(of.title), drawn(of));
+    body += fmt::format("><figcaption>{}</figcaption>{}</figure>\n", escape_html(of.title),
+                        eval::page_elements(of));
   }
 
   void add(interactive const& of) {

@@ -2,7 +2,6 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/paper_tables.hpp"
-#include "report/svg.hpp"
 
 #include <cmath>
 #include <limits>
@@ -186,27 +185,27 @@ TEST(forms, a_wide_table_is_printed_in_parts) {
 TEST(svg, values_that_cannot_be_drawn_are_left_out) {
   double const nan = std::numeric_limits<double>::quiet_NaN();
   chart one{.title = "t", .kind = chart_kind::xy, .x = {"x", true}, .y = {"y"}};
-  EXPECT_FALSE(has_points(one));
+  EXPECT_FALSE(eval::has_points(one));
   one.series.push_back({"s", {{0, 1}, {-1, 1}, {1, nan}}});
-  EXPECT_FALSE(has_points(one));
+  EXPECT_FALSE(eval::has_points(one));
   EXPECT_EQ(to_html({"t", {{one}}}).find("<svg"), std::string::npos);
   for (double const y : {0.0, 1e300, -1e-300}) {
     one.series[0].points.push_back({1, y});
-    std::string const picture = drawn(one);
+    std::string const picture = eval::page_elements(one);
     EXPECT_EQ(picture.find("nan"), std::string::npos) << picture;
     EXPECT_EQ(picture.find("inf"), std::string::npos) << picture;
   }
   chart columns{.title = "t", .kind = chart_kind::differences, .series = {{"s", {}}}};
   for (int i = 0; i < 10'000; ++i) columns.series[0].points.push_back({0, 5000.0 - i});
-  EXPECT_LT(drawn(columns).size(), 40'000U);  // as many columns as there is room for
+  EXPECT_LT(eval::page_elements(columns).size(), 40'000U);  // as many columns as there is room for
   chart const zeros{.title = "t", .kind = chart_kind::differences, .series = {{"s", {{0, 0}}}}};
-  EXPECT_EQ(drawn(zeros).find("nan"), std::string::npos);
+  EXPECT_EQ(eval::page_elements(zeros).find("nan"), std::string::npos);
 }
 
 TEST(svg, series_look_different) {
   chart one{.title = "t", .kind = chart_kind::xy, .x = {"x"}, .y = {"y"}};
   for (int k = 0; k < 32; ++k) one.series.push_back({"s", {{0, 0}, {1, 1}}});
-  std::string const picture = drawn(one);
+  std::string const picture = eval::page_elements(one);
   std::set<std::string> looks;
   for (std::size_t at = picture.find("<path class=\"line"); at != std::string::npos;
        at = picture.find("<path class=\"line", at + 1))
@@ -219,7 +218,8 @@ TEST(svg, a_line_goes_through_its_points) {
   one.series.push_back({"s", {{0, 0}, {1, 1}, {2, 0}}});
   // A twentieth of the range is left free on each side: the middle of 96 .. 616, and 12 + 300 x
   // 1/22.
-  EXPECT_NE(drawn(one).find("L356.0 25.6"), std::string::npos) << drawn(one);
+  EXPECT_NE(eval::page_elements(one).find("L356.0 25.6"), std::string::npos)
+      << eval::page_elements(one);
 }
 
 }  // namespace

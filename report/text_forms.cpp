@@ -1,7 +1,6 @@
 #include "report/document.hpp"
 #include "report/escape.hpp"
 #include "report/paper_tables.hpp"
-#include "report/svg.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -64,10 +63,10 @@ class writer {
 
  private:
   void add(chart const& of) {
-    if (is_raw_ || !has_points(of)) return;
+    if (is_raw_ || !eval::has_points(of)) return;
     std::string const name =
         fmt::format("figure-{}.{}", made.figures.size() + 1, has_pdf() ? "pdf" : "svg");
-    made.figures.push_back({name, drawn_alone(of) + "\n"});
+    made.figures.push_back({name, eval::svg_file(of) + "\n"});
     add_figure(folder_ + "/" + name, of);
   }
   static void add(interactive const& /*of*/) {}

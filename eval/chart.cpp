@@ -1,7 +1,4 @@
-#include "report/svg.hpp"
-
-#include "eval/svg.hpp"
-#include "report/escape.hpp"
+#include "eval/chart.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,13 +14,12 @@
 // and Ito's (M. Okabe and K. Ito, Color universal design, 2008); on white three of them cannot be
 // seen, and darker ones stand for them that are as far from the others without red, green or blue
 // cones.
-namespace rulerank::inline v0::report {
+namespace rulerank::inline v0::eval {
 
 namespace {
 
-using eval::plot_scale;
-
 constexpr double width = 640, plot_height = 300, left = 96, right = 24, top = 12, below = 54;
+constexpr double plot_bottom = top + plot_height, picture_height = plot_bottom + below + 4;
 constexpr double legend_line = 18, letter = 6.4;  // of the legend's size, about
 constexpr std::size_t colours = 8;
 constexpr std::array<std::string_view, 4> dashes{
@@ -53,7 +49,7 @@ bool can_show(chart_point const& p, chart const& of) {
 }
 
 std::string cut(std::string const& text, std::size_t most) {
-  std::string shown = clean(text);
+  std::string shown = clean_text(text);
   std::size_t letters = 0, at = 0;
   for (; at < shown.size(); ++at)
     if ((static_cast<unsigned char>(shown[at]) & 0xC0U) != 0x80U && ++letters > most) break;
@@ -61,7 +57,7 @@ std::string cut(std::string const& text, std::size_t most) {
 }
 
 std::string text_at(double x, double y, std::string_view words, std::string_view anchor) {
-  return eval::text_element(x, y, clean(words), anchor);
+  return text_element(x, y, clean_text(words), anchor);
 }
 
 std::string number(double x) {
@@ -74,7 +70,7 @@ std::string mark(std::size_t series, double x, double y, std::string_view title)
       "M{:.1f} {:.1f}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "M{:.1f} {:.1f}m-3-3h6v6h-6z",
       "M{:.1f} {:.1f}m-3.5 3h7l-3.5-6.5z", "M{:.1f} {:.1f}m-4 0l4-4l4 4l-4 4z"};
   return fmt::format("<path class=\"s{}\" d=\"{}\"><title>{}</title></path>", series % colours,
-                     fmt::format(fmt::runtime(shapes[look_of(series)]), x, y), escape_html(title));
+                     fmt::format(fmt::runtime(shapes[look_of(series)]), x, y), clean_xml(title));
 }
 
 std::string line_path(std::size_t series, std::string_view points) {
@@ -82,7 +78,8 @@ std::string line_path(std::size_t series, std::string_view points) {
                      dashes[look_of(series)], points);
 }
 
-std::string axes(chart const& of, plot_scale const& x, plot_scale const& y, double bottom) {
+std::string axes(chart const& of, plot_scale const& x, plot_scale const& y) {
+  constexpr double bottom = plot_bottom;
   std::string svg;
   for (double const v : y.ticks()) {
     svg += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left, y.at(v),
@@ -100,7 +97,7 @@ std::string axes(chart const& of, plot_scale const& x, plot_scale const& y, doub
   return svg + fmt::format(
                    "<text transform=\"translate(17 {:.1f}) rotate(-90)\" "
                    "text-anchor=\"middle\">{}</text>",
-                   (top + bottom) / 2, escape_html(of.y.label));
+                   (top + bottom) / 2, clean_xml(of.y.label));
 }
 
 std::string series_path(chart const& of, std::size_t s, plot_scale const& x, plot_scale const& y) {
@@ -117,14 +114,14 @@ std::string series_path(chart const& of, std::size_t s, plot_scale const& x, plo
   return one.line && !path.empty() ? line_path(s, path) + marks : marks;
 }
 
-/// What the lines mean, in as many lines as it takes, from `begin` down; and how high that is.
-std::pair<std::string, double> legend(chart const& of, double begin) {
+/// The legend in lines of `wide`, from `begin` down, and its height.
+std::pair<std::string, double> legend(chart const& of, double begin, double wide) {
   std::string svg;
   double x = left, y = begin;
   for (std::size_t s = 0; s < of.series.size(); ++s) {
     std::string const name = cut(of.series[s].name, 60);
     double const room = 44 + letter * static_cast<double>(name.size());
-    if (x > left && x + room > width) {
+    if (x > left && x + room > wide) {
       x = left;
       y += legend_line;
     }
@@ -147,7 +144,7 @@ std::string legend_list(chart const& of) {
     list += "<li><svg viewBox=\"0 0 30 12\" aria-hidden=\"true\">";
     if (of.series[s].line) list += line_path(s, "M0 6h28");
     if (of.series[s].marks) list += mark(s, 14, 6, of.series[s].name);
-    list += fmt::format("</svg> {}</li>", escape_html(of.series[s].name));
+    list += fmt::format("</svg> {}</li>", clean_xml(of.series[s].name));
   }
   return list + "</ul>";
 }
@@ -176,14 +173,20 @@ std::string columns(chart const& of, plot_scale const& y) {
                      paths[1]);
 }
 
-std::string opened(chart const& of, double height, bool with_style) {
+/// The begin of a picture. `attributes` of the element begin with a blank.
+std::string opened(std::string_view title, double wide, double height,
+                   std::string_view attributes = {}) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\"{2} role=\"img\">"
-      "<title>{3}</title>{4}",
-      width, height,
-      with_style ? fmt::format(" width=\"{:.0f}\" height=\"{:.0f}\"", width, height)
-                 : std::string(),
-      escape_html(of.title), with_style ? own_style : "");
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\"{} role=\"img\">"
+      "<title>{}</title>",
+      wide, height, attributes, clean_xml(title));
+}
+
+/// The begin of a file of one picture.
+std::string opened_file(std::string_view title, double wide, double height) {
+  return opened(title, wide, height,
+                fmt::format(" width=\"{:.0f}\" height=\"{:.0f}\"", wide, height)) +
+         std::string(own_style);
 }
 
 /// A bar of what is shown.
@@ -206,14 +209,14 @@ std::vector<bar> bars_of(chart const& of, double longest) {
 std::string path_of(bar const& one, double x, double y, double height) {
   return fmt::format("<path class=\"bar s{}\" d=\"M{:.1f} {:.1f}h{:.1f}v{:.0f}h-{:.1f}z\">",
                      one.value < 0 ? 1 : 0, x, y, one.length, height, one.length) +
-         fmt::format("<title>{}</title></path>", escape_html(one.name));
+         fmt::format("<title>{}</title></path>", clean_xml(one.name));
 }
 
 /// A picture of bars that stands alone.
 std::string bars(chart const& of) {
   constexpr double line = 20, names = 260, value_room = 70;
   auto const shown = bars_of(of, width - names - value_room - right);
-  std::string svg = opened(of, line * static_cast<double>(shown.size()) + 24, true);
+  std::string svg = opened_file(of.title, width, line * static_cast<double>(shown.size()) + 24);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     double const y = line * static_cast<double>(i) + 4;
     svg += text_at(names - 6, y + 12, cut(std::string(shown[i].name), 34), "end");
@@ -233,12 +236,13 @@ std::string list_of_bars(chart const& of) {
         "<li><span>{}</span><svg viewBox=\"0 0 100 14\" preserveAspectRatio=\"none\" "
         "aria-hidden=\"true\">"
         "{}</svg><span class=\"n\">{:.4g}</span></li>",
-        escape_html(one.name), path_of(one, 0, 0, 14), one.value);
-  return list + fmt::format("</ul><p>{}</p>", escape_html(of.y.label));
+        clean_xml(one.name), path_of(one, 0, 0, 14), one.value);
+  return list + fmt::format("</ul><p>{}</p>", clean_xml(of.y.label));
 }
 
-std::string picture(chart const& of, bool alone) {
-  eval::value_range over_x, over_y;
+/// What is within a picture but its legend; `plot_bottom` + `below` high.
+std::string plot(chart const& of) {
+  value_range over_x = of.x.covers, over_y = of.y.covers;
   for (chart_series const& one : of.series)
     for (chart_point const& p : one.points)
       if (can_show(p, of)) {
@@ -246,19 +250,16 @@ std::string picture(chart const& of, bool alone) {
         over_y.take(p.y);
       }
   if (of.kind == chart_kind::differences) over_y.take(0);
-  double const bottom = top + plot_height;
   auto const x = plot_scale::with_margins(over_x, of.kind == chart_kind::xy && of.x.logarithmic,
                                           left, width - right);
-  auto const y = plot_scale::with_margins(over_y, of.y.logarithmic, bottom, top);
-  auto const meanings =
-      alone && has_legend(of) ? legend(of, bottom + below + 8) : std::pair<std::string, double>();
-  std::string svg = opened(of, bottom + below + meanings.second + 4, alone);
-  svg += axes(of, x, y, bottom);
+  auto const y = plot_scale::with_margins(over_y, of.y.logarithmic, plot_bottom, top);
+  std::string svg;
+  svg += axes(of, x, y);
   if (of.kind == chart_kind::differences)
     svg += columns(of, y);
   else
     for (std::size_t s = 0; s < of.series.size(); ++s) svg += series_path(of, s, x, y);
-  return svg + meanings.first + "</svg>";
+  return svg;
 }
 
 }  // namespace
@@ -269,13 +270,36 @@ bool has_points(chart const& of) {
   });
 }
 
-std::string drawn(chart const& of) {
+std::string page_elements(chart const& of) {
   if (of.kind == chart_kind::bars) return list_of_bars(of);
-  return picture(of, false) + (has_legend(of) ? legend_list(of) : std::string());
+  return opened(of.title, width, picture_height) + plot(of) + "</svg>" +
+         (has_legend(of) ? legend_list(of) : std::string());
 }
 
-std::string drawn_alone(chart const& of) {
-  return of.kind == chart_kind::bars ? bars(of) : picture(of, true);
+std::string svg_file(chart const& of) {
+  if (of.kind == chart_kind::bars) return bars(of);
+  auto const meanings = has_legend(of) ? legend(of, plot_bottom + below + 8, width)
+                                       : std::pair<std::string, double>();
+  return opened_file(of.title, width, picture_height + meanings.second) + plot(of) +
+         meanings.first + "</svg>";
 }
 
-}  // namespace rulerank::report
+std::string svg_file(std::span<chart const> of, std::size_t columns) {
+  constexpr double title_height = 24, cell_height = title_height + picture_height;
+  double const wide = width * static_cast<double>(columns);
+  double const high = cell_height * static_cast<double>((of.size() + columns - 1) / columns);
+  auto const meanings = legend(of.front(), high + 8, wide);
+  std::string svg = opened_file(of.front().title, wide, high + meanings.second + 8);
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    double const x = width * static_cast<double>(i % columns);
+    double const y = cell_height * static_cast<double>(i / columns);
+    svg += text_at(x + (left + width - right) / 2, y + 18, of[i].title, "middle");
+    svg += opened(of[i].title, width, picture_height,
+                  fmt::format(" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"", x,
+                              y + title_height, width, picture_height)) +
+           plot(of[i]) + "</svg>";
+  }
+  return svg + meanings.first + "</svg>";
+}
+
+}  // namespace rulerank::eval
