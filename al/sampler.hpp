@@ -42,7 +42,7 @@ using oracle = std::function<std::int32_t(std::size_t document)>;
 struct sampler_options {
   /// Consequent included: itemsets of at most rule_size - 1 items. At 4 the chosen documents rank
   /// about as well as all; 3 chooses 2.5 to 3.7 times fewer, and the ranking loses
-  /// (bench/results/2026-11-22-rule-size).
+  /// (bench/results/rule-size).
   rules::rule_size rule_size = rules::size_to_choose;
   rules::thresholds thresholds;
   std::size_t partitions = 0;  ///< 0: one for every 12 features with items, rounded up

@@ -1,6 +1,6 @@
 #pragma once
 // When a computation is worth a GPU: a rule of the size of the work, the same on every machine. The
-// constants were fitted once to measurements (bench/results/2026-11-22-auto); nothing is calibrated
+// constants were fitted once to measurements (bench/results/auto); nothing is calibrated
 // at run time. The modules estimate their work: al/sampling_seconds.hpp,
 // l2r/rules/ranking_seconds.hpp, knn/search_seconds.hpp.
 //

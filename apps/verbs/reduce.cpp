@@ -79,7 +79,7 @@ nlohmann::ordered_json summary_of(label_pool const& pool, reduced_set const& cho
 }
 
 /// What ranking by the chosen documents costs against all of them: MAP on the validation parts of
-/// OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/2026-11-22-rule-size).
+/// OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/rule-size).
 struct measured_size {
   rules::rule_size rule_size;
   char const* percent;  ///< of the training documents

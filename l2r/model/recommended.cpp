@@ -91,7 +91,7 @@ label_counts count_labels(datasets::dataset const& train) {
 
 namespace {
 
-/// Of bench/results/2026-11-23-members.
+/// Of bench/results/members.
 std::vector<recommended_case> table() {
   linear_options cross_fitted, strong;
   cross_fitted.strength = 0;

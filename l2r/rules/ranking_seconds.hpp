@@ -9,7 +9,7 @@ namespace rulerank::inline v0::l2r {
 
 /// About the seconds that the default engine needs to rank `tests` documents by rules on one CPU
 /// thread, for `worth_gpus` (core/device_rule.hpp). `training`: documents that the rules come from.
-/// Fitted in bench/results/2026-11-22-auto.
+/// Fitted in bench/results/auto.
 inline double ranking_seconds(double training, double tests, double features,
                               rules::rule_size rule_size) {
   // Words of 64 training documents x itemsets x documents that are ranked.

@@ -8,14 +8,15 @@ front of its table or block of code, links to a file under bench/results, and th
 - stands in that file: as it is written, or with three digits or more as a number that rounds to it;
 - or follows from it, and a comment in the same place says how:
 
-      <!-- from bench/results/DATE/x.jsonl: 58 = value("seconds", engine="mt") / value("seconds", engine="tiles") -->
+      <!-- from bench/results/BENCHMARK/x.jsonl: 58 = value("seconds", engine="mt") / value("seconds", engine="tiles") -->
 
   (several equations with ; between them; `results.py` says what an expression may be);
 - or is no measurement, and a comment says so: <!-- not measured: 10; 0.5 -->, or for a whole
   table <!-- not measured: table -->.
 
 A README.md of a results folder is prose about the results and counts for no figure. Each folder there
-names in a README or a manifest the commit that was measured, one without changes. With --history, in a
+bears the name of a benchmark, not a date, and has a manifest.json. A README or a manifest names the
+commit that was measured, one without changes. With --history, in a
 clone that has the whole history, that commit is in it, or bench/results/README.md says why not.
 
 Blocks of code in ```console are run and compared by examples.py, those in ```pycon by
@@ -186,6 +187,10 @@ def provenance(root):
     """What is wrong with the results folders themselves."""
     for folder, commits in result_folders(root):
         name = folder.relative_to(root)
+        if re.match(r"\d{4}-\d\d", folder.name):
+            yield f"{name}: found a date, expected the name of a benchmark"
+        if not (folder / "manifest.json").exists():
+            yield f"{name}: found no manifest.json, expected one"
         if not commits:
             yield f"{name}: found no README or manifest that names a commit, expected one"
         changed = [path.name for path in sorted(folder.iterdir())

@@ -16,16 +16,18 @@ RATIO = ('<!-- from bench/results/run/run.jsonl: {} = value("seconds", engine="m
 
 
 class Claims(unittest.TestCase):
-    def faults(self, page, **files):
+    def faults(self, page, folder="run", **files):
         with tempfile.TemporaryDirectory() as name:
             root = pathlib.Path(name).resolve()
-            folder = root / "bench" / "results" / "run"
+            folder = root / "bench" / "results" / folder
             folder.mkdir(parents=True)
             (root / "docs").mkdir()
             (root / "README.md").write_text(page)
-            files = {"README.md": "commit 0123abc", "run.jsonl": JSONL, "table.md": TABLE,
+            files = {"README.md": "commit 0123abc", "manifest.json": "{}", "run.jsonl": JSONL, "table.md": TABLE,
                      **{key.replace("_", "."): text for key, text in files.items()}}
             for file, text in files.items():
+                if text is None:
+                    continue
                 (folder / file).write_text(text)
             return claims.faults(root)
 
@@ -101,6 +103,8 @@ class Claims(unittest.TestCase):
 
     def test_provenance(self):
         self.expect("", "names a commit", README_md="no commit here")
+        self.expect("", "found no manifest.json", manifest_json=None)
+        self.expect("", "found a date", folder="2026-11-23-run")
         self.expect("", "found a commit with changes in run.jsonl", run_jsonl='{"commit": "0123abc-dirty"}')
         self.expect("", "found a commit with changes in run.jsonl", run_jsonl='{"commit": "0123abc+changes"}')
 
