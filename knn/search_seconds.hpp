@@ -32,9 +32,9 @@ struct search_seconds {
 /// Of words under the edit distance. `radius`: infinite for a search of the nearest words.
 inline search_seconds word_search_work(double words, double queries, double radius) {
   // Pairs of a query and a word a second, most of which the index excludes: for some nearest,
-  // within 2 and more, and within less (bench/results/2026-11-23-metric-gpu, -edit-distance).
+  // within 2 and more, and within less (bench/results/metric-gpu, edit-distance).
   constexpr double nearest_rate = 1e9, wide_rate = 1.8e9, narrow_rate = 7.5e9;
-  // Of one H200, from queries to results on the host (bench/results/2026-11-23-metric-gpu): the
+  // Of one H200, from queries to results on the host (bench/results/metric-gpu): the
   // slowest there, of k nearest words for 32, of ranges within 3.
   constexpr double gpu_nearest_rate = 3e10, gpu_range_rate = 7e9;
   double const pairs = words * queries;
@@ -45,8 +45,8 @@ inline search_seconds word_search_work(double words, double queries, double radi
 /// Of vectors under a metric; `l2`: under that one, which dense search computes.
 inline search_seconds metric_search_work(double rows, double dimensions, double queries, bool l2) {
   // Rows x dimensions x queries a second: in an index that excludes two thirds of the objects (lc
-  // for the 10 nearest, bench/results/2026-11-23-metric), and under l2 by dense search (the 10
-  // nearest, bench/results/2026-11-23-metric-dense).
+  // for the 10 nearest, bench/results/metric), and under l2 by dense search (the 10
+  // nearest, bench/results/metric-dense).
   constexpr double rate = 7e9, l2_rate = 2.1e10;
   // Of one H200, as above, where a search returns .1 % of the vectors.
   constexpr double gpu_rate = 4e11;

@@ -33,7 +33,7 @@ struct search_text_arguments : search_arguments {
   text_arguments text;
 };
 
-/// Memory of an index that is made, for a byte of text (bench/results/2026-11-25-cluster-memory).
+/// Memory of an index that is made, for a byte of text (bench/results/mpi/memory.md).
 constexpr double index_bytes_a_byte = 12;
 
 /// The form of the queries: what is asked for, if the index has such terms.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t checked_triples = 100000;
 /// Memory of objects and their index, for a byte of the objects' file
-/// (bench/results/2026-11-25-cluster-memory).
+/// (bench/results/mpi/memory.md).
 constexpr double objects_bytes_a_byte = 20;
 
 struct search_metric_arguments : search_arguments {

@@ -140,7 +140,7 @@ metric_index_choice choose_metric_index(metric_space const& space, std::size_t q
   if (has_blocks(space))
     return {brute,
             "many objects are compared at once, sooner than an index says which are too far"};
-  // Measured in 2 to 20 dimensions (bench/results/2026-11-23-metric-dense): sooner than lc in most
+  // Measured in 2 to 20 dimensions (bench/results/metric-dense): sooner than lc in most
   // cases, and in the others by so little later that tens of thousands of queries repay no lc.
   if (together && dense_brute::suits(space))
     return {brute,
