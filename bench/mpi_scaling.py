@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the work over MPI ranks scales on one host: ranks x threads, at two sizes of each job, and what the ranks exchange.
 
-    cluster_scaling.py PROGRAM OUT_FOLDER [--preset short|long] [--ranks 1,2,4] [--threads 1,4] [--sizes 1,0.5] [--scale 1.0] [--rounds 3]
+    mpi_scaling.py PROGRAM OUT_FOLDER [--preset short|long] [--ranks 1,2,4] [--threads 1,4] [--sizes 1,0.5] [--scale 1.0] [--rounds 3]
                        [--seconds S] [--only text,text-parts,dense,rank,reduce,experiment,mine,tune] [--copies-size 0.5|--no-copies]
                        [--inputs FOLDER]
 
@@ -344,7 +344,7 @@ def main():
     common.manifest(a.out / "manifest.json", **common.build(a.program), cores=cores, scale=a.scale, preset=a.preset,
                     full=PRESETS[a.preset], seconds_of_drawing=round(drawn, 1), mpi=common.mpi(), runs_left=log.left)
     if log.left:
-        print(f"cluster_scaling.py: {log.left} runs left; the same line does them", file=sys.stderr)
+        print(f"mpi_scaling.py: {log.left} runs left; the same line does them", file=sys.stderr)
 
 
 if __name__ == "__main__":

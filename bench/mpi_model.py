@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A model of what a job over MPI ranks costs, fitted to the rows of cluster_scaling.py, and what large work needs by it.
+"""A model of what a job over MPI ranks costs, fitted to the rows of mpi_scaling.py, and what large work needs by it.
 
-    cluster_model.py ROWS_FOLDER OUT_FOLDER [--machine-threads 16] [--machine-memory 256] [--latency-us 50] [--bandwidth-gb 1]
+    mpi_model.py ROWS_FOLDER OUT_FOLDER [--machine-threads 16] [--machine-memory 256] [--latency-us 50] [--bandwidth-gb 1]
                      [--beyond ROWS_FOLDER]
 
 A job j of work W (documents; for searches texts or rows times queries) on r ranks with t threads each takes
@@ -23,7 +23,7 @@ import math
 import pathlib
 import statistics
 
-from cluster_scaling import best
+from mpi_scaling import best
 import common
 
 SWEEPS = 20000

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each MPI rank holds of its inputs: cluster_memory.py PROGRAM OUT
+"""What each MPI rank holds of its inputs: mpi_memory.py PROGRAM OUT
 
 Draws a collection of each kind and searches it over 1, 2 and 4 ranks, shared out by queries and by collection; draws
 documents with features and reduces them over 1, 2 and 4 ranks, and ranks them by a model. Writes the ranks' peak memory

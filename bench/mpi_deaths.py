@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long a job over MPI ranks lives on when one of its ranks is killed.
 
-    cluster_deaths.py PROGRAM OUT_FOLDER [--ranks 2,4] [--kills 5] [--size 20] [--only rank,reduce,...]
+    mpi_deaths.py PROGRAM OUT_FOLDER [--ranks 2,4] [--kills 5] [--size 20] [--only rank,reduce,...]
 
 Each verb that writes files, with the inputs of the tests `size` times as large (tests/cli/over_ranks.py), and a search that takes minutes, of
 which 5 seconds are looked at. A job runs once to its end; then, again and again, a rank of it is killed by SIGKILL at a moment drawn evenly

@@ -1,4 +1,4 @@
-"""The cost model of bench/cluster_model.py finds the costs that rows were made with, and tells a held-out error that is one."""
+"""The cost model of bench/mpi_model.py finds the costs that rows were made with, and tells a held-out error that is one."""
 
 import json
 import pathlib
@@ -38,7 +38,7 @@ class ClusterModel(unittest.TestCase):
             (folder / "far").mkdir()
             (folder / "far/rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in beyond))
             more = ["--beyond", folder / "far"] if beyond else []
-            subprocess.run([sys.executable, BENCH / "cluster_model.py", folder, folder / "out", *more], check=True)
+            subprocess.run([sys.executable, BENCH / "mpi_model.py", folder, folder / "out", *more], check=True)
             self.assertIn("Held out", (folder / "out/model.md").read_text())
             return json.loads((folder / "out/model.json").read_text())
 

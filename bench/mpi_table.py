@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cordeiro 2023, Table 5.1, on the CPU in shape: the published search on a cluster, `mpi-knn`, beside `flat`, on as many cores.
 
-    cluster_table.py PROGRAM OUT_FOLDER --ranks N [--rows 700000] [--queries 512,1024,2048,4096,8192] [--rounds 3]
+    mpi_table.py PROGRAM OUT_FOLDER --ranks N [--rows 700000] [--queries 512,1024,2048,4096,8192] [--rounds 3]
 
 Rows of 128 floats between 0 and 1 are drawn, k = 32, l2. `mpi-knn` is N ranks of one thread each, `flat` one process of N threads. The
 rounds take turns. Writes rows.jsonl (a line a run), manifest.json and table.md: the medians of the stage `search`, in which rows and
