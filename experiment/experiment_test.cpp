@@ -526,8 +526,8 @@ TEST_F(Run, DataSetsInMemoryGiveWhatFilesGive) {
 
 TEST_F(Run, GivesTheSameOverProcesses) {
   what_.settings.tune = {eval::parse_measures("MAP"), {}, {}};
-  what_.settings.tune->space.bins = {4, 10};
-  what_.settings.tune->space.rule_sizes = {2};
+  what_.settings.tune->search_space.bins = {4, 10};
+  what_.settings.tune->search_space.rule_sizes = {2};
   std::map<std::pair<std::size_t, std::string>, std::vector<double>> expected_scores;
   sinks out;
   out.scores = [&](std::size_t fold, std::string const& system, datasets::dataset const& test,

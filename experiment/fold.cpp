@@ -188,8 +188,8 @@ class fold_runner {
       return tuning::prepared{std::move(items),
                               datasets::apply_discretizer(ctx_, vali_, parts.cuts)};
     };
-    tuning::tuner tuner(ctx_, vali_, tuning::candidates_of(asked.space), asked.measures, rules,
-                        prepare, work_.what.engine, {asked.cross_fit, &training});
+    tuning::tuner tuner(ctx_, vali_, tuning::candidates_of(asked.search_space), asked.measures,
+                        rules, prepare, work_.what.engine, {asked.cross_fit, &training});
     tuning::trials_file trials = earlier_trials(tuner, reduce_size);
     stage_timer const timer(work_.out, "tune");
     for (system const& what : systems_of(settings_))

@@ -41,7 +41,7 @@ void check_distinct(std::vector<eval::measure> const& measures) {
 nlohmann::ordered_json to_json(tuned_settings const& tuned) {
   nlohmann::ordered_json json;
   for (eval::measure const& m : tuned.measures) json["metrics"].push_back(m.name());
-  json["try"] = tuning::to_json(tuned.space);
+  json["try"] = tuning::to_json(tuned.search_space);
   json["cross_fit"] = tuned.cross_fit;
   json["search"] = tuning::to_json(tuned.search);
   return json;
@@ -82,7 +82,7 @@ void check(settings const& s) {
   if (s.tune) {
     if (s.tune->measures.empty()) throw usage_error("no measure to tune by, expected one or more");
     check_distinct(s.tune->measures);
-    tuning::candidates_of(s.tune->space);
+    tuning::candidates_of(s.tune->search_space);
     tuning::check(s.tune->search);
   }
   systems_of(s);

@@ -5,7 +5,7 @@
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
 #include "l2r/rules/options.hpp"
-#include "tuning/space.hpp"
+#include "tuning/search_space.hpp"
 #include "tuning/tuner.hpp"
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct ranking_settings {
 /// What is chosen on the validation part of each fold.
 struct tuned_settings {
   std::vector<eval::measure> measures;  ///< a choice by each of them
-  tuning::space space;
+  tuning::search_space search_space;
   tuning::search_options search;
   std::size_t cross_fit = 0;  ///< folds, as tuning::cross_fitting has them
 };
@@ -82,7 +82,7 @@ struct system {
   system_kind kind = system_kind::full;
   rules::rule_size reduce_size = 0;  ///< of reduced, random, and tuned where it is reduced
   rules::rule_size rank_size = 0;    ///< of full, reduced and random; 0: each member's own
-  std::string label;              ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, ...
+  std::string label;                 ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, ...
   std::string name;          ///< distinct: the label and, where it ranks, `-rank-4` or `-members-8`
   std::size_t tuned_by = 0;  ///< of tuned: which of the measures
 };

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "tuning/search_space.hpp"
 #include "tuning/settings_file.hpp"
-#include "tuning/space.hpp"
 #include "tuning/tuner.hpp"
 
 #include <optional>
@@ -29,7 +29,7 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
 nlohmann::ordered_json to_json(candidate const& c);
 
 /// The lists; strengths by cross-fitting are the word cross-fit.
-nlohmann::ordered_json to_json(space const& s);
+nlohmann::ordered_json to_json(search_space const& s);
 
 nlohmann::ordered_json to_json(search_options const& options);
 

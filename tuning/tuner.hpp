@@ -8,7 +8,7 @@
 #include "eval/table.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/rules/options.hpp"
-#include "tuning/space.hpp"
+#include "tuning/search_space.hpp"
 
 #include <cstddef>
 #include <cstdint>

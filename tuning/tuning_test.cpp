@@ -10,9 +10,9 @@
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/rules/ranker.hpp"
+#include "tuning/search_space.hpp"
 #include "tuning/settings_file.hpp"
 #include "tuning/settings_json.hpp"
-#include "tuning/space.hpp"
 #include "tuning/tuner.hpp"
 
 #include <algorithm>
@@ -46,8 +46,8 @@ datasets::dataset drawn_set(temporary_folder const& folder, std::string const& n
   return datasets::read_svmlight({}, folder / name);
 }
 
-space small_space() {
-  space s;
+search_space small_search_space() {
+  search_space s;
   s.methods = {datasets::binning::width, datasets::binning::frequency};
   s.bins = {3, 6};
   s.rule_sizes = {2, 3};
@@ -73,7 +73,7 @@ class Tuner : public testing::Test {
                       datasets::apply_discretizer(ctx_, vali_, fitted)};
     };
   }
-  tuner make(context const& ctx, space const& s = small_space()) {
+  tuner make(context const& ctx, search_space const& s = small_search_space()) {
     return tuner(ctx, vali_, candidates_of(s), measures_, rules_, preparing());
   }
   tuner make() { return make(ctx_); }
@@ -118,7 +118,7 @@ class Tuner : public testing::Test {
 };
 
 TEST(Space, EveryCombinationOnceInItsOrder) {
-  auto const all = candidates_of(small_space());
+  auto const all = candidates_of(small_search_space());
   ASSERT_EQ(all.size(), 2u * 2 * 2 * 2 * 2);
   std::set<std::string> distinct;
   for (candidate const& c : all) distinct.insert(to_json(c).dump());
@@ -131,7 +131,7 @@ TEST(Space, EveryCombinationOnceInItsOrder) {
   EXPECT_EQ(all[4].scoring.smoothing, 5);
   EXPECT_EQ(all[8].scoring.support_weight, -0.5);
   EXPECT_EQ(all[16].scoring.rule_size, 3u);
-  space shares = small_space();
+  search_space shares = small_search_space();
   shares.feature_shares = {1, 0.5};
   auto const twice = candidates_of(shares);
   ASSERT_EQ(twice.size(), 2 * all.size());
@@ -140,20 +140,20 @@ TEST(Space, EveryCombinationOnceInItsOrder) {
 }
 
 TEST(Space, RefusesWhatMakesNoSense) {
-  EXPECT_EQ(candidates_of(space{}).size(), 648u);
+  EXPECT_EQ(candidates_of(search_space{}).size(), 648u);
   auto const refused = [](auto change) {
-    space s = small_space();
+    search_space s = small_search_space();
     change(s);
     EXPECT_THROW(candidates_of(s), usage_error);
   };
-  refused([](space& s) { s.methods.clear(); });
-  refused([](space& s) { s.bins = {1}; });
-  refused([](space& s) { s.bins = {3, 3}; });
-  refused([](space& s) { s.rule_sizes = {1}; });
-  refused([](space& s) { s.min_confidences = {1.5}; });
-  refused([](space& s) { s.smoothings = {-1}; });
-  refused([](space& s) { s.support_weights = {}; });
-  refused([](space& s) { s.feature_shares = {0.5, 2}; });
+  refused([](search_space& s) { s.methods.clear(); });
+  refused([](search_space& s) { s.bins = {1}; });
+  refused([](search_space& s) { s.bins = {3, 3}; });
+  refused([](search_space& s) { s.rule_sizes = {1}; });
+  refused([](search_space& s) { s.min_confidences = {1.5}; });
+  refused([](search_space& s) { s.smoothings = {-1}; });
+  refused([](search_space& s) { s.support_weights = {}; });
+  refused([](search_space& s) { s.feature_shares = {0.5, 2}; });
 }
 
 TEST_F(Tuner, AGridGivesWhatRankAndEvaluateGive) {
@@ -207,7 +207,7 @@ TEST_F(Tuner, HalvingTriesTheBestOfARungOnMoreQueries) {
 
 TEST_F(Tuner, CrossFittingRanksATrainingQueryByTheOthers) {
   train_ = drawn_set(folder_, "few", 4, 7, 10);
-  space s = small_space();
+  search_space s = small_search_space();
   s.bins = {4};
   s.smoothings = {5};
   // As many folds as queries: however they are dealt, a query's rivals are all the others.
@@ -294,7 +294,7 @@ TEST_F(Tuner, SeveralThatRankTogether) {
 }
 
 TEST_F(Tuner, ANormIsSearchedForWhereItIsAsked) {
-  space s = small_space();
+  search_space s = small_search_space();
   EXPECT_FALSE(candidates_of(s)[0].cuts.norm);
   s.norms = {datasets::normalization::query_minmax, datasets::normalization::none};
   auto const all = candidates_of(s);
@@ -320,8 +320,8 @@ TEST_F(Tuner, ANormIsSearchedForWhereItIsAsked) {
   EXPECT_EQ(trials_table(t, result, 0, 1).columns[6].name, "norm");
 }
 
-space space_of_kinds() {
-  space s = small_space();
+search_space search_space_of_kinds() {
+  search_space s = small_search_space();
   s.kinds = {"linear", "scorecard", "rules"};
   s.methods = {datasets::binning::frequency};
   s.bins = {3, 6};
@@ -335,7 +335,7 @@ space space_of_kinds() {
 }
 
 TEST(Space, KindsComeOneAfterTheOther) {
-  auto const all = candidates_of(space_of_kinds());
+  auto const all = candidates_of(search_space_of_kinds());
   ASSERT_EQ(all.size(), 2u + 2 * 2 * 2 + 2 * 2);
   std::set<std::string> distinct;
   for (candidate const& c : all) distinct.insert(to_json(c).dump());
@@ -347,29 +347,29 @@ TEST(Space, KindsComeOneAfterTheOther) {
   EXPECT_EQ(all[3].cuts.bins, 6);
   EXPECT_EQ(all[4].scorecard->smoothness, 1);
   EXPECT_FALSE(all[10].scorecard || all[10].linear);
-  EXPECT_EQ(to_json(space_of_kinds())["strength"].size(), 2u);
-  EXPECT_FALSE(to_json(small_space()).contains("kind"));
+  EXPECT_EQ(to_json(search_space_of_kinds())["strength"].size(), 2u);
+  EXPECT_FALSE(to_json(small_search_space()).contains("kind"));
   auto const refused = [](auto change) {
-    space s = space_of_kinds();
+    search_space s = search_space_of_kinds();
     change(s);
     EXPECT_THROW(candidates_of(s), usage_error);
   };
-  refused([](space& s) { s.kinds = {}; });
-  refused([](space& s) { s.kinds = {"rules", "rules"}; });
-  refused([](space& s) { s.kinds = {"trees"}; });
-  refused([](space& s) { s.losses = {}; });
-  refused([](space& s) { s.points_penalties = {0}; });
-  refused([](space& s) { s.smoothnesses = {-1}; });
-  refused([](space& s) { s.strengths = {-1}; });
-  refused([](space& s) { s.strengths = {0, 0}; });
-  refused([](space& s) { s.strengths = {10, 10}; });
-  refused([](space& s) { s.bins = {1}; });
+  refused([](search_space& s) { s.kinds = {}; });
+  refused([](search_space& s) { s.kinds = {"rules", "rules"}; });
+  refused([](search_space& s) { s.kinds = {"trees"}; });
+  refused([](search_space& s) { s.losses = {}; });
+  refused([](search_space& s) { s.points_penalties = {0}; });
+  refused([](search_space& s) { s.smoothnesses = {-1}; });
+  refused([](search_space& s) { s.strengths = {-1}; });
+  refused([](search_space& s) { s.strengths = {0, 0}; });
+  refused([](search_space& s) { s.strengths = {10, 10}; });
+  refused([](search_space& s) { s.bins = {1}; });
 }
 
 TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
   // As many folds as queries: however they are dealt, a query's rivals are all the others.
   train_ = drawn_set(folder_, "few", 4, 7, 10);
-  auto const all = candidates_of(space_of_kinds());
+  auto const all = candidates_of(search_space_of_kinds());
   std::string first;
   for (int const threads : {1, 2, 5}) {
     context ctx = ctx_;
@@ -419,8 +419,8 @@ TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
 }
 TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
   std::size_t kept = 0, gained = 0;  // worse than some candidates, better than others
-  for (candidate const& defaults : candidates_of(small_space())) {
-    space s = small_space();
+  for (candidate const& defaults : candidates_of(small_search_space())) {
+    search_space s = small_search_space();
     s.methods = {datasets::binning::frequency};
     s.bins = {3};
     tuner t = make(ctx_, s);
@@ -457,7 +457,7 @@ TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
     }
     // Beside others nothing is chosen or tried.
     search_result const chosen = result;
-    candidate const other = candidates_of(small_space()).front();
+    candidate const other = candidates_of(small_search_space()).front();
     t.judge_beside(ctx_, 0, {other}, result);
     ASSERT_TRUE(result.beside);
     EXPECT_EQ(result.beside->values, reference(other));
@@ -482,7 +482,7 @@ TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
   for (int const threads : {1, 2, 5}) {
     context ctx = ctx_;
     ctx.threads = threads;
-    tuner t(ctx, vali_, candidates_of(small_space()), measures_, rules_, preparing(), {},
+    tuner t(ctx, vali_, candidates_of(small_search_space()), measures_, rules_, preparing(), {},
             {4, &train_});
     search_options options;
     options.members = 3;
@@ -505,7 +505,7 @@ TEST_F(Tuner, SeveralAreComparedWithTheDefaultsTogether) {
 }
 
 TEST(Space, WhatFitRecommendsIsAmongTheKinds) {
-  space s;
+  search_space s;
   s.kinds = {"rules", "scorecard", "linear"};
   std::set<std::string> all;
   for (candidate const& c : candidates_of(s)) all.insert(to_json(c).dump());
@@ -549,7 +549,7 @@ TEST_F(Tuner, DefaultsOfSeveralMembersAreJudgedAndKeptTogether) {
   std::size_t kept = 0, gained = 0;
   for (double const penalty : {1e4, 1e-3})
     for (std::size_t const folds : {0, 4}) {
-      space s = space_of_kinds();
+      search_space s = search_space_of_kinds();
       s.kinds = {"scorecard"};
       s.points_penalties = {penalty};
       tuner t(ctx_, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {folds, &train_});
@@ -609,7 +609,7 @@ TEST_F(Tuner, ThreadsDoNotMatterTheSeedDoes) {
 }
 
 TEST_F(Tuner, ProcessesDoNotMatter) {
-  space several = small_space();
+  search_space several = small_search_space();
   several.kinds = {"rules", "scorecard", "linear"};
   several.losses = {l2r::card_loss::pair};
   several.points_penalties = {0.001};
@@ -743,8 +743,8 @@ TEST_F(Tuner, GoesOnFromItsState) {
   prepared_ = 0;
   again.search(ctx_, 0, {});
   EXPECT_EQ(prepared_, 0);
-  // Another space takes what it shares.
-  space fewer = small_space();
+  // Another search_space takes what it shares.
+  search_space fewer = small_search_space();
   fewer.bins = {3};
   tuner other = make(ctx_, fewer);
   EXPECT_EQ(other.restore(whole.state("f"), "f", "state"), 16u);
@@ -774,7 +774,7 @@ TEST_F(Tuner, RefusesAnotherState) {
 
 TEST_F(Tuner, RefusesWhatMakesNoSense) {
   EXPECT_THROW(tuner(ctx_, vali_, {}, measures_, rules_, preparing()), usage_error);
-  EXPECT_THROW(tuner(ctx_, vali_, candidates_of(small_space()), {}, rules_, preparing()),
+  EXPECT_THROW(tuner(ctx_, vali_, candidates_of(small_search_space()), {}, rules_, preparing()),
                usage_error);
   tuner t = make();
   EXPECT_THROW(t.search(ctx_, 2, {}), usage_error);
@@ -790,7 +790,7 @@ TEST_F(Tuner, RefusesWhatMakesNoSense) {
 
 TEST_F(Tuner, OneQueryOneCandidate) {
   vali_ = drawn_set(folder_, "one", 3, 1, 4);
-  space s;
+  search_space s;
   s.methods = {datasets::binning::width};
   s.bins = {4};
   s.rule_sizes = {3};

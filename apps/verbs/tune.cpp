@@ -68,7 +68,7 @@ std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
 struct tune_plan {
   eval::table_format format;
   tuning::search_options search;
-  tuning::space space;
+  tuning::search_space search_space;
   datasets::discretizer_options discretizer;          ///< its method and bins are searched for
   std::shared_ptr<datasets::discretizer const> cuts;  ///< given: they are not
   std::vector<eval::measure> measures;
@@ -76,12 +76,12 @@ struct tune_plan {
   l2r::engine_options engine;
 };
 
-bool has_kind(tuning::space const& space, std::string_view kind) {
-  return std::ranges::find(space.kinds, kind) != space.kinds.end();
+bool has_kind(tuning::search_space const& searched, std::string_view kind) {
+  return std::ranges::find(searched.kinds, kind) != searched.kinds.end();
 }
 
-bool rules_alone(tuning::space const& space) {
-  return space.kinds == std::vector<std::string>{"rules"};
+bool rules_alone(tuning::search_space const& searched) {
+  return searched.kinds == std::vector<std::string>{"rules"};
 }
 
 /// Refuses wrong words before anything else; reads the cuts that are given.
@@ -97,14 +97,14 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
       {{"the table", "-"}, {"--out", a.out}, {"--trials", a.trials}, {"--resume", a.resume}});
   a.reading.check_inputs(
       owner, {{"--train", a.train}, {"--vali", a.vali}, {"--discretizer", a.discretizer.fitted}});
-  plan.space = a.tuned.space();
+  plan.search_space = a.tuned.search_space();
   if (!a.discretizer.fitted.empty()) {
     plan.cuts = std::make_shared<datasets::discretizer const>(
         datasets::read_discretizer(owner.input(a.discretizer.fitted)));
-    plan.space.methods = {plan.cuts->options.method};
-    plan.space.bins = {plan.cuts->options.bins};
+    plan.search_space.methods = {plan.cuts->options.method};
+    plan.search_space.bins = {plan.cuts->options.bins};
   }
-  if (!has_kind(plan.space, "rules"))
+  if (!has_kind(plan.search_space, "rules"))
     a.ranker.expect_no_engine(fmt::format("found without rules among --kinds ({})", a.tuned.kinds));
   return plan;
 }
@@ -121,7 +121,7 @@ struct comparisons {
 comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_plan const& plan,
                            datasets::dataset const& train) {
   comparisons all;
-  if (rules_alone(plan.space)) {
+  if (rules_alone(plan.search_space)) {
     all.defaults.emplace_back();
     if (plan.cuts) all.defaults[0].cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
     l2r::recommendation const found =
@@ -134,7 +134,7 @@ comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_pl
   }
   for (std::vector<tuning::candidate>* const several : {&all.defaults, &all.fit})
     for (tuning::candidate& one : *several)
-      if (!plan.space.norms.empty() && !one.linear) one.cuts.norm = plan.discretizer.norm;
+      if (!plan.search_space.norms.empty() && !one.linear) one.cuts.norm = plan.discretizer.norm;
   return all;
 }
 
@@ -226,7 +226,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   datasets::warn_of_lacking_features(vali, train.names,
                                      (plan.cuts ? plan.cuts->options : plan.discretizer).unlisted,
                                      [&owner](std::string const& message) { owner.warn(message); });
-  std::vector<tuning::candidate> candidates = tuning::candidates_of(plan.space);
+  std::vector<tuning::candidate> candidates = tuning::candidates_of(plan.search_space);
   for (tuning::candidate& one : candidates) {
     if (!one.linear) continue;
     one.linear->missing = plan.discretizer.missing;
@@ -240,7 +240,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
       static_cast<double>(by_rules) *
           l2r::ranking_seconds(static_cast<double>(train.size()), static_cast<double>(vali.size()),
                                static_cast<double>(datasets::listed_features(train).size()),
-                               *std::ranges::max_element(plan.space.rule_sizes)));
+                               *std::ranges::max_element(plan.search_space.rule_sizes)));
   tuning::tuner tuner(owner.ctx(), vali, candidates, plan.measures, plan.rules,
                       [&](tuning::cuts const& by) { return prepare(owner, plan, train, vali, by); },
                       plan.engine, {a.tuned.cross_fit, &train});
@@ -260,8 +260,9 @@ void tune(session& owner, tune_verb_arguments const& a) {
       owner.ctx(), tuner, result, 0, plan.search, plan.rules,
       plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
   owner.note("best", best);
-  owner.say(gain_text(*result.compared, plan.measures.front(),
-                      rules_alone(plan.space) ? "defaults for rules" : "recommended members"));
+  owner.say(
+      gain_text(*result.compared, plan.measures.front(),
+                rules_alone(plan.search_space) ? "defaults for rules" : "recommended members"));
   auto const fit = fit_json(tuner, result, plan.measures);
   if (result.beside) {
     owner.note("fit", fit);

@@ -111,8 +111,8 @@ void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const 
   }
 }
 
-tuning::space tune_arguments::space() const {
-  tuning::space s;
+tuning::search_space tune_arguments::search_space() const {
+  tuning::search_space s;
   s.methods = values_from(methods, datasets::binning_from);
   s.bins = values_from(bins, [](std::string const& word) {
     return word == "cv" ? 0 : number_from<int>("--try-bins", word);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/shared/session/session.hpp"
-#include "tuning/space.hpp"
+#include "tuning/search_space.hpp"
 #include "tuning/tuner.hpp"
 
 #include <cstddef>
@@ -40,8 +40,8 @@ struct tune_arguments {
 
   void add_to(CLI::App& verb, searched what = searched::rules);
   /// Both throw `usage_error` for words that are not known and for values that make no sense,
-  /// `space` also for values of kinds that are not searched.
-  tuning::space space() const;
+  /// `search_space` also for values of kinds that are not searched.
+  tuning::search_space search_space() const;
   tuning::search_options options() const;
   /// Throws `usage_error` where the line has one of them: nothing is tuned.
   void expect_none() const;

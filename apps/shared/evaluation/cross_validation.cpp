@@ -102,7 +102,7 @@ experiment::settings settings_of(cross_validation_arguments const& a) {
   if (a.tune.empty())
     a.tuned.expect_none();
   else
-    s.tune = {distinct_measures("--tune", a.tune), a.tuned.space(), a.tuned.options(),
+    s.tune = {distinct_measures("--tune", a.tune), a.tuned.search_space(), a.tuned.options(),
               a.tuned.cross_fit};
   return s;
 }

@@ -1,4 +1,4 @@
-#include "tuning/space.hpp"
+#include "tuning/search_space.hpp"
 
 #include "core/error.hpp"
 #include "l2r/model/options_json.hpp"
@@ -32,7 +32,7 @@ nlohmann::ordered_json bins_json(int bins) {
   return bins;
 }
 
-std::vector<cuts> cuts_of(space const& s) {
+std::vector<cuts> cuts_of(search_space const& s) {
   check_list("method", s.methods);
   check_list("number of bins", s.bins);
   check_distinct("norm", s.norms);
@@ -50,7 +50,7 @@ std::vector<cuts> cuts_of(space const& s) {
   return all;
 }
 
-void add_rules(space const& s, std::vector<candidate>& all) {
+void add_rules(search_space const& s, std::vector<candidate>& all) {
   std::vector<cuts> const by = cuts_of(s);
   check_list("rule size", s.rule_sizes);
   check_list("min support", s.min_supports);
@@ -71,7 +71,7 @@ void add_rules(space const& s, std::vector<candidate>& all) {
             }
 }
 
-void add_scorecards(space const& s, std::vector<candidate>& all) {
+void add_scorecards(search_space const& s, std::vector<candidate>& all) {
   std::vector<cuts> const by = cuts_of(s);
   check_list("loss", s.losses);
   check_list("points penalty", s.points_penalties);
@@ -85,7 +85,7 @@ void add_scorecards(space const& s, std::vector<candidate>& all) {
       }
 }
 
-void add_linear(space const& s, std::vector<candidate>& all) {
+void add_linear(search_space const& s, std::vector<candidate>& all) {
   check_list("strength", s.strengths);
   for (double const strength : s.strengths) {
     l2r::linear_options const linear{strength};
@@ -96,7 +96,7 @@ void add_linear(space const& s, std::vector<candidate>& all) {
 
 }  // namespace
 
-std::vector<candidate> candidates_of(space const& s) {
+std::vector<candidate> candidates_of(search_space const& s) {
   check_list("kind", s.kinds);
   std::vector<candidate> all;
   for (std::string const& kind : s.kinds) {
@@ -141,7 +141,7 @@ nlohmann::ordered_json to_json(candidate const& c) {
   return json;
 }
 
-nlohmann::ordered_json to_json(space const& s) {
+nlohmann::ordered_json to_json(search_space const& s) {
   nlohmann::ordered_json json;
   bool const rules_alone = s.kinds == std::vector<std::string>{"rules"};
   if (!rules_alone) json["kind"] = s.kinds;

@@ -33,7 +33,7 @@ struct candidate {
 };
 
 /// Of each kind every combination of these values is a candidate.
-struct space {
+struct search_space {
   std::vector<std::string> kinds{"rules"};  ///< of rules, scorecard, linear
   std::vector<datasets::binning> methods{datasets::binning::tube, datasets::binning::width,
                                          datasets::binning::frequency};
@@ -56,7 +56,7 @@ struct space {
 /// share, method, bins, norm; of scorecards loss, points penalty, smoothness, method, bins, norm.
 /// Among equals a search takes the first one. Throws `usage_error` for a list that is empty (but
 /// for norms) or has a value twice, and for values that make no sense.
-std::vector<candidate> candidates_of(space const& s);
+std::vector<candidate> candidates_of(search_space const& s);
 
 /// What a recipe fits, as a candidate; its norm and what it makes of missing values are those of
 /// the options that are not searched for.
