@@ -303,8 +303,8 @@ void print_line(bench const& b, std::string const& asked, std::size_t documents,
 bool time_engine(bench& b, std::string const& name) {
   std::size_t const mark = std::min(name.find('~'), name.size());
   engine_argument const asked(name.substr(0, mark));
-  b.options.engine = l2r::engine_from(asked.name);
-  b.options.cache_bytes = asked.gib << 30;
+  b.options.execution.engine = l2r::engine_from(asked.name);
+  b.options.execution.cache_bytes = asked.gib << 30;
   b.ctx.devices = asked.devices;
   std::size_t const all = b.sets.test.documents;
   std::vector<std::size_t> const some = evenly(all, asked.documents == 0 ? all : asked.documents);
@@ -313,7 +313,7 @@ bool time_engine(bench& b, std::string const& name) {
   std::size_t const a_call = mark == name.size()
                                  ? test.documents
                                  : std::min(std::stoul(name.substr(mark + 1)), test.documents);
-  double const fill = gpu_fill(b.ctx, b.options.engine, a_call);
+  double const fill = gpu_fill(b.ctx, b.options.execution.engine, a_call);
   if (fill < 1 && mark == name.size() && test.documents < b.sets.fold_documents) {
     fmt::print(stderr, "{}: {} of {} documents occupy {:.1f} % of the GPUs, not timed\n", name,
                test.documents, b.sets.fold_documents, 100 * fill);

@@ -151,7 +151,7 @@ class fold {
         "{}\t{}\t{}\t{}\t{}\t{}\t{:.4f}", set_, number_, method, per_query, step, documents.size(),
         static_cast<double>(documents.size()) / static_cast<double>(train_.data.size()));
     for (auto const& member : learners()) {
-      member->learn(ctx_, train_.view(), {documents, train_.data.labels});
+      member->fit(ctx_, train_.view(), {documents, train_.data.labels});
       row += fmt::format(
           "\t{:.6f}", eval::evaluate(ctx_, test_.data, member->score(ctx_, test_.view()), measures,
                                      eval::make_profile("letor"))

@@ -180,7 +180,7 @@ class curve_runner {
                                             std::vector<std::size_t> const& documents) const {
     auto learner = t.make(ctx.seed, steps);
     binned_parts const& parts = parts_.at(t.method);
-    learner->learn(ctx, {train_, parts.train, parts.cuts}, {documents, train_.labels});
+    learner->fit(ctx, {train_, parts.train, parts.cuts}, {documents, train_.labels});
     return learner;
   }
 

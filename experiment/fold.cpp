@@ -241,7 +241,8 @@ class fold_runner {
   std::vector<double> rank(l2r::model const& model,
                            std::vector<datasets::binned_dataset const*> const& tests) {
     stage_timer const timer(work_.out, "rank");
-    l2r::scored scored = l2r::score_once(ctx_, model, work_.what.engine, {test_.queries, tests});
+    l2r::scored scored =
+        l2r::score(ctx_, model, l2r::binned_lists{test_.queries, tests}, work_.what.engine);
     engines_["rank"].insert(std::string(l2r::name_of(scored.engine)));
     return std::move(scored.scores);
   }

@@ -138,7 +138,7 @@ std::vector<std::vector<double>> committee_scores(context const& ctx,
     for (std::size_t& i : part) i = known[i];
     part = ascending(std::move(part));
     auto const member = learners::make_rules_learner(options);
-    member->learn(ctx, pool, {part, pool.data.labels});
+    member->fit(ctx, pool, {part, pool.data.labels});
     scores.push_back(member->score(ctx, pool));
   }
   return scores;

@@ -37,7 +37,7 @@ class boosted final : public learner {
       throw usage_error("xgboost: trees, a depth and a rate above 0 are expected");
   }
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     features_ = datasets::listed_features(pool.data);
     matrix const training = matrix_of(pool.data, known.documents);
     std::vector<float> labels;

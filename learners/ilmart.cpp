@@ -64,7 +64,7 @@ class ilmart final : public learner {
     check(options_.single);
   }
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     features_ = datasets::listed_features(pool.data);
     pairs_.reset();
     single_.reset();

@@ -43,11 +43,11 @@ class learner {
 
   /// Learns from the labelled documents of a pool, of which there is at least one. What it learnt
   /// before is forgotten.
-  virtual void learn(context const& ctx, documents const& pool, labelled const& known) = 0;
-  /// Scores every document [N], higher is more relevant; after `learn`.
+  virtual void fit(context const& ctx, documents const& pool, labelled const& known) = 0;
+  /// Scores every document [N], higher is more relevant; after `fit`.
   virtual std::vector<double> score(context const& ctx, documents const& test) = 0;
 
-  /// The steps that the last `learn` took: trees of boosting; 1 where there is nothing to count.
+  /// The steps that the last `fit` took: trees of boosting; 1 where there is nothing to count.
   virtual std::size_t steps() const { return 1; }
   /// Scores as if learning had ended after so many steps, a row for each of `counts`, which are
   /// 1 to `steps()`. All at once costs about as much as the last of them alone.

@@ -75,7 +75,7 @@ class boosted_by_lightgbm final : public learner {
     check(options_);
   }
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     features_ = datasets::listed_features(pool.data);
     booster_.reset();
     if (features_.empty()) return;

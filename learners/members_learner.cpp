@@ -34,7 +34,7 @@ class members_learner final : public learner {
     });
   }
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     scorer_.reset();
     datasets::dataset const train = labelled_pool(pool, known);
     if (datasets::listed_features(train).empty()) return;  // nothing to learn from
@@ -66,7 +66,7 @@ class members_learner final : public learner {
 /// The members that `l2r::recommend` finds for the labels at hand.
 class recommended_learner final : public learner {
  public:
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     scorer_.reset();
     datasets::dataset const train = labelled_pool(pool, known);
     if (datasets::listed_features(train).empty()) return;  // nothing to learn from

@@ -48,7 +48,7 @@ class ranksvm final : public learner {
     std::call_once(silent, [] { set_print_string_function([](char const*) {}); });
   }
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     find_ranges(pool.data);
     weights_.assign(features_.size(), 0);
     std::size_t pairs = 0;

@@ -14,7 +14,7 @@ class rules_learner final : public learner {
     l2r::check(options.scoring);
   }
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     datasets::binned_dataset training = datasets::subset(pool.items, known.documents);
     training.max_label = 0;
     for (std::size_t i = 0; i < training.documents; ++i) {

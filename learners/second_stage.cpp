@@ -73,7 +73,7 @@ std::vector<std::vector<double>> second_stage::votes(context const& ctx, std::si
   std::vector<std::size_t> const known = labelled_documents();
   std::vector<std::vector<double>> all;
   for (std::size_t m = 0; m < learners; ++m) {
-    who_.learners[m]->learn(ctx, pool_, {known, labels_});
+    who_.learners[m]->fit(ctx, pool_, {known, labels_});
     all.push_back(who_.learners[m]->score(ctx, pool_));
   }
   return all;

@@ -156,7 +156,7 @@ TEST_P(each_learner, orders_what_can_be_told_apart) {
   context const ctx = with_threads(1);
   auto const member = make();
   std::vector<std::size_t> const known = every(2, train.data.size());
-  member->learn(ctx, train.view(), {known, train.data.labels});
+  member->fit(ctx, train.view(), {known, train.data.labels});
   set shared = test;  // with the training set's cuts
   shared.items = datasets::apply_discretizer(
       ctx, test.data,
@@ -167,7 +167,7 @@ TEST_P(each_learner, orders_what_can_be_told_apart) {
   // Learning again forgets: with the labels turned round the order turns round.
   std::vector<std::int32_t> turned = train.data.labels;
   for (std::int32_t& label : turned) label = 2 - label;
-  member->learn(ctx, train.view(), {known, turned});
+  member->fit(ctx, train.view(), {known, turned});
   EXPECT_LT(right(test, member->score(ctx, shared.view())), 0.07);
 }
 
@@ -180,7 +180,7 @@ TEST_P(each_learner, has_the_same_bits_for_any_number_of_threads) {
     omp_set_num_threads(threads);  // libraries may ask
     context const ctx = with_threads(threads);
     auto const member = make();
-    member->learn(ctx, s.view(), {known, s.data.labels});
+    member->fit(ctx, s.view(), {known, s.data.labels});
     std::vector<double> const scores = member->score(ctx, s.view());
     if (want.empty()) want = scores;
     EXPECT_EQ(scores, want) << threads << " threads";
@@ -199,8 +199,8 @@ TEST_P(each_learner, depends_on_the_labels_given_alone) {
   blind.items.labels = others;
   context const ctx = with_threads(1);
   auto const seeing = make(), not_seeing = make();
-  seeing->learn(ctx, s.view(), {known, s.data.labels});
-  not_seeing->learn(ctx, blind.view(), {known, others});
+  seeing->fit(ctx, s.view(), {known, s.data.labels});
+  not_seeing->fit(ctx, blind.view(), {known, others});
   EXPECT_EQ(seeing->score(ctx, s.view()), not_seeing->score(ctx, blind.view()));
 }
 
@@ -211,7 +211,7 @@ TEST_P(each_learner, takes_few_documents_and_odd_values) {
   auto const member = make();
   for (std::vector<std::size_t> const& known :
        {std::vector<std::size_t>{0, 1}, {0, 1, 2, 3}, {0}, {1, 2, 3}}) {
-    member->learn(ctx, s.view(), {known, s.data.labels});
+    member->fit(ctx, s.view(), {known, s.data.labels});
     std::vector<double> const scores = member->score(ctx, s.view());
     ASSERT_EQ(scores.size(), 4U);
     for (double x : scores) EXPECT_TRUE(std::isfinite(x));
@@ -232,14 +232,14 @@ TEST(ranksvm, learns_from_one_pair_and_from_a_part_of_the_pairs) {
   set const two = made("0 qid:a 1:1\n1 qid:a 1:2\n0 qid:b 1:9\n");
   auto const member = make_ranksvm({});
   std::vector<std::size_t> const known{0, 1};
-  member->learn(ctx, two.view(), {known, two.data.labels});
+  member->fit(ctx, two.view(), {known, two.data.labels});
   std::vector<double> const scores = member->score(ctx, two.view());
   EXPECT_GT(scores[1], scores[0]);
   EXPECT_GT(scores[2], scores[1]);
 
   set const s = drawn(7, 30, 30);
   auto const few = make_ranksvm({.c = 1, .max_pairs = 50});
-  few->learn(ctx, s.view(), {every(1, s.data.size()), s.data.labels});
+  few->fit(ctx, s.view(), {every(1, s.data.size()), s.data.labels});
   EXPECT_GT(right(s, few->score(ctx, s.view())), 0.9);
 }
 

@@ -150,7 +150,7 @@ TEST_P(each_system, orders_what_can_be_told_apart_by_every_trial) {
   trials.push_back(what.defaults);
   for (trial const& t : trials) {
     auto const learner = t.make(1, 20);
-    learner->learn(ctx, sets.train.view(), sets.labelled());
+    learner->fit(ctx, sets.train.view(), sets.labelled());
     std::vector<double> const scores = learner->score(ctx, sets.test.view());
     ASSERT_EQ(scores.size(), sets.test.data.size());
     EXPECT_GT(right(sets.test.data, scores), 0.9) << t.name;
@@ -164,7 +164,7 @@ TEST_P(each_system, has_the_same_bits_twice_and_for_any_number_of_threads) {
   for (int const threads : {1, 1, 3}) {
     omp_set_num_threads(threads);  // libraries may ask
     auto const learner = what.defaults.make(7, 0);
-    learner->learn(with_threads(threads), sets.train.view(), sets.labelled());
+    learner->fit(with_threads(threads), sets.train.view(), sets.labelled());
     std::vector<double> const scores = learner->score(with_threads(threads), sets.test.view());
     if (want.empty()) want = scores;
     EXPECT_EQ(scores, want);
@@ -176,13 +176,13 @@ TEST_P(each_system, has_the_same_bits_twice_and_for_any_number_of_threads) {
 TEST_P(each_system, reads_only_the_labels_that_are_known) {
   drawn_sets sets;
   auto const learner = what.defaults.make(1, 0);
-  learner->learn(with_threads(1), sets.train.view(), sets.labelled());
+  learner->fit(with_threads(1), sets.train.view(), sets.labelled());
   std::vector<double> const want = learner->score(with_threads(1), sets.test.view());
   for (std::size_t d = 1; d < sets.train.data.size(); d += 2) {
     sets.train.data.labels[d] = datasets::unlabelled;
     sets.train.items.labels[d] = datasets::unlabelled;
   }
-  learner->learn(with_threads(1), sets.train.view(), sets.labelled());
+  learner->fit(with_threads(1), sets.train.view(), sets.labelled());
   EXPECT_EQ(learner->score(with_threads(1), sets.test.view()), want);
 }
 
@@ -190,8 +190,8 @@ TEST_P(each_system, scores_by_its_first_steps_as_one_that_took_no_more) {
   drawn_sets const sets;
   context const ctx = with_threads(1);
   auto const whole = what.defaults.make(1, 30), half = what.defaults.make(1, 15);
-  whole->learn(ctx, sets.train.view(), sets.labelled());
-  half->learn(ctx, sets.train.view(), sets.labelled());
+  whole->fit(ctx, sets.train.view(), sets.labelled());
+  half->fit(ctx, sets.train.view(), sets.labelled());
   std::vector<double> const all = whole->score(ctx, sets.test.view());
   EXPECT_EQ(whole->score_by_steps(ctx, sets.test.view(), whole->steps()), all);
   EXPECT_THROW(whole->score_by_steps(ctx, sets.test.view(), 0), usage_error);
@@ -214,9 +214,9 @@ TEST_P(each_system, learns_from_few_documents_and_equal_labels) {
                                        sets.known.begin() + static_cast<std::ptrdiff_t>(count));
     std::vector<std::int32_t> const equal(sets.train.data.size(), 1);
     auto const learner = what.defaults.make(1, 0);
-    learner->learn(ctx, sets.train.view(), {few, sets.train.data.labels});
+    learner->fit(ctx, sets.train.view(), {few, sets.train.data.labels});
     EXPECT_EQ(learner->score(ctx, sets.test.view()).size(), sets.test.data.size());
-    learner->learn(ctx, sets.train.view(), {few, equal});
+    learner->fit(ctx, sets.train.view(), {few, equal});
     std::vector<double> const scores = learner->score(ctx, sets.test.view());
     EXPECT_EQ(std::set<double>(scores.begin(), scores.end()).size(), 1U);
   }
@@ -231,7 +231,7 @@ TEST_P(each_system, stops_when_asked) {
   auto const learner = what.defaults.make(1, 0);
   EXPECT_THROW(
       {
-        learner->learn(ctx, sets.train.view(), sets.labelled());
+        learner->fit(ctx, sets.train.view(), sets.labelled());
         learner->score(ctx, sets.test.view());
       },
       interrupted);
@@ -270,7 +270,7 @@ TEST(zscore_ranksvm, sees_z_scores_and_which_values_are_missing) {
   std::vector<std::size_t> all(pool.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   auto const learner = make_zscore_ranksvm({});
-  learner->learn({}, without_items(pool), {all, pool.labels});
+  learner->fit({}, without_items(pool), {all, pool.labels});
   // Another unit and another beginning in each query: the same z-scores. Feature 7 is not the
   // pool's.
   datasets::dataset const test =
@@ -295,11 +295,11 @@ TEST(zscore_ranksvm, takes_missing_values_as_the_pool_s_cuts_do) {
   auto const cuts = std::make_shared<datasets::discretizer>();
   cuts->options.missing = datasets::missing_values::none;
   auto const learner = make_zscore_ranksvm({});
-  learner->learn({}, {pool, none, cuts}, {all, pool.labels});
+  learner->fit({}, {pool, none, cuts}, {all, pool.labels});
   // Nothing tells the documents apart but that a value is missing.
   auto const scores = learner->score({}, {pool, none, cuts});
   EXPECT_NEAR(scores[0], (scores[1] + scores[2]) / 2, 1e-9);
-  learner->learn({}, without_items(pool), {all, pool.labels});
+  learner->fit({}, without_items(pool), {all, pool.labels});
   EXPECT_GT(learner->score({}, without_items(pool))[0], scores[0] + 0.01);
 }
 
@@ -311,7 +311,7 @@ TEST(members, rank_as_a_model_that_is_fitted_on_the_labelled_documents) {
   std::vector<l2r::recipe> recipes{l2r::rules_recipe{}, l2r::scorecard_recipe{},
                                    l2r::linear_recipe{}};
   auto const learner = make_members_learner(recipes);
-  learner->learn(ctx, sets.train.view(), sets.labelled());
+  learner->fit(ctx, sets.train.view(), sets.labelled());
   std::get<l2r::rules_recipe>(recipes[0]).cuts = sets.train.cuts;
   std::get<l2r::scorecard_recipe>(recipes[1]).cuts = sets.train.cuts;
   l2r::model const fitted = l2r::fit(ctx, sets.pool(), recipes);
@@ -324,8 +324,8 @@ TEST(members, of_rules_alone_are_the_system_rules) {
   context const ctx = with_threads(1);
   auto const learner = make_members_learner({l2r::rules_recipe{}});
   auto const rules = make_system("rules").defaults.make(1, 0);
-  learner->learn(ctx, sets.train.view(), sets.labelled());
-  rules->learn(ctx, sets.train.view(), sets.labelled());
+  learner->fit(ctx, sets.train.view(), sets.labelled());
+  rules->fit(ctx, sets.train.view(), sets.labelled());
   EXPECT_EQ(learner->score(ctx, sets.test.view()), rules->score(ctx, sets.test.view()));
 }
 
@@ -335,7 +335,7 @@ TEST(members, learn_from_values_that_are_normalized_within_whole_queries) {
     drawn_sets const sets(0.2, norm);
     context const ctx = with_threads(1);
     auto const learner = make_members_learner({l2r::scorecard_recipe{}});
-    learner->learn(ctx, sets.train.view(), sets.labelled());
+    learner->fit(ctx, sets.train.view(), sets.labelled());
     datasets::dataset const part = datasets::subset(sets.train.data, sets.known);
     l2r::scorecard const card =
         l2r::fit_scorecard(ctx, part.queries, datasets::subset(sets.train.items, sets.known), {});
@@ -345,7 +345,7 @@ TEST(members, learn_from_values_that_are_normalized_within_whole_queries) {
     EXPECT_EQ(learner->score(ctx, sets.test.view()), want);
     // By the raw documents, which are normalized when they are ranked, together with another kind.
     auto const both = make_members_learner({l2r::scorecard_recipe{}, l2r::linear_recipe{}});
-    both->learn(ctx, sets.train.view(), sets.labelled());
+    both->fit(ctx, sets.train.view(), sets.labelled());
     EXPECT_GT(right(sets.test.data, both->score(ctx, sets.test.view())), 0.9);
   }
 }
@@ -354,7 +354,7 @@ TEST(recommended, is_a_model_of_the_recommended_members_with_cuts_of_the_pool) {
   drawn_sets const sets(0.2);
   context const ctx = with_threads(1);
   auto const learner = make_recommended_learner();
-  learner->learn(ctx, sets.train.view(), sets.labelled());
+  learner->fit(ctx, sets.train.view(), sets.labelled());
   l2r::label_counts const labels = l2r::count_labels(sets.pool());
   ASSERT_EQ(labels.documents, sets.known.size());
   // Its cuts are of all documents of the pool.
@@ -368,12 +368,12 @@ TEST(members, without_recipes_cuts_or_values) {
   drawn_sets sets;
   context const ctx = with_threads(1);
   auto const learner = make_members_learner({l2r::linear_recipe{}});
-  EXPECT_THROW(learner->learn(ctx, {sets.train.data, sets.train.items}, sets.labelled()),
+  EXPECT_THROW(learner->fit(ctx, {sets.train.data, sets.train.items}, sets.labelled()),
                usage_error);
   // Documents that list no feature: nothing to learn from.
   datasets::dataset empty = datasets::parse_svmlight(ctx, "1 qid:1\n0 qid:1\n", "empty");
   std::vector<std::size_t> const both{0, 1};
-  learner->learn(ctx, {empty, sets.train.items, sets.train.cuts}, {both, empty.labels});
+  learner->fit(ctx, {empty, sets.train.items, sets.train.cuts}, {both, empty.labels});
   std::vector<double> const scores = learner->score(ctx, sets.test.view());
   EXPECT_EQ(scores, std::vector<double>(sets.test.data.size()));
 }
@@ -452,7 +452,7 @@ TEST(lightgbm, says_its_version_and_its_errors) {
   drawn_sets const sets;
   auto const learner = library.make({.objective = "no_such_objective"});
   std::string const text =
-      message_of([&] { learner->learn(with_threads(1), sets.train.view(), sets.labelled()); });
+      message_of([&] { learner->fit(with_threads(1), sets.train.view(), sets.labelled()); });
   EXPECT_PRED2(says, text, library.version() + ": ...");
   EXPECT_PRED2(says, text, "...no_such_objective...");
   EXPECT_THROW(library.make({.trees = 0}), usage_error);
@@ -474,7 +474,7 @@ struct learnt_by_ilmart {
     train.data = datasets::parse_svmlight(ctx, text, "train");
     for (std::size_t d = 0; d < train.data.size(); ++d) known.push_back(d);
     learner = lightgbm_library(lightgbm_here()).make(options);
-    learner->learn(ctx, train.view(), {known, train.data.labels});
+    learner->fit(ctx, train.view(), {known, train.data.labels});
   }
 
   double score(double x, double y, double z) const {
@@ -554,10 +554,9 @@ TEST(xgboost, says_its_version_and_its_errors) {
   boosted_options options;
   options.objective = "rank:nothing";
   auto const learner = make_boosted(options);
-  EXPECT_PRED2(says, message_of([&] {
-                 learner->learn(with_threads(1), sets.train.view(), sets.labelled());
-               }),
-               version + ": ...");
+  EXPECT_PRED2(
+      says, message_of([&] { learner->fit(with_threads(1), sets.train.view(), sets.labelled()); }),
+      version + ": ...");
 }
 
 }  // namespace

@@ -16,11 +16,11 @@ class zscore_ranksvm final : public learner {
  public:
   explicit zscore_ranksvm(ranksvm_options const& options) : svm_(make_ranksvm(options)) {}
 
-  void learn(context const& ctx, documents const& pool, labelled const& known) override {
+  void fit(context const& ctx, documents const& pool, labelled const& known) override {
     reading_ = pool.cuts == nullptr ? datasets::discretizer_options() : pool.cuts->options;
     features_ = datasets::listed_features(pool.data);
     datasets::dataset const data = prepared(ctx, pool.data);
-    svm_->learn(ctx, {data, pool.items, pool.cuts}, known);
+    svm_->fit(ctx, {data, pool.items, pool.cuts}, known);
   }
 
   std::vector<double> score(context const& ctx, documents const& test) override {

@@ -199,7 +199,7 @@ std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const
   for (std::size_t const c : members) {
     if (candidates_[c].linear) {
       auto const& linear = std::get<l2r::linear_member>(fitted_for(ctx, c, batch));
-      scores.push_back(l2r::linear_scores(ctx, linear.weights, batch.data));
+      scores.push_back(l2r::score(ctx, linear.weights, batch.data));
       continue;
     }
     prepared const& all = prepared_for(candidates_[c].cuts);
@@ -218,7 +218,7 @@ std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const
       model.members.emplace_back(l2r::rules_member{nullptr, training, candidates_[c].scoring});
     }
     l2r::binned_lists const lists{batch.data.queries, {&documents}};
-    scores.push_back(l2r::score_once(ctx, model, engine_, lists).scores);
+    scores.push_back(l2r::score(ctx, model, lists, engine_).scores);
   }
   return l2r::combine(batch.data.queries, scores);
 }

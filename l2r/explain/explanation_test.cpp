@@ -234,7 +234,7 @@ TEST_P(explanations, have_every_rule_and_the_engines_score) {
                              options.scoring.thresholds.min_support, options.scoring.support_weight,
                              knobs.wide_sums));
     ranker const project = ranker_access::with(ctx, training, options, knobs);
-    options.engine = engine::lrar;
+    options.execution.engine = engine::lrar;
     ranker const lrar = ranker_access::with(ctx, training, options, knobs);
     auto const scores = project.score(ctx, test).scores;
     auto const published = lrar.score(ctx, test).scores;

@@ -342,8 +342,8 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
   return result;
 }
 
-std::vector<double> linear_scores(context const& ctx, linear_weights const& by,
-                                  datasets::dataset const& documents) {
+std::vector<double> score(context const& ctx, linear_weights const& by,
+                          datasets::dataset const& documents) {
   datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
   std::vector<std::uint32_t> const features = numbers_of(by);
   double const unlisted = unlisted_value(by.options);

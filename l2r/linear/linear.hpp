@@ -77,8 +77,8 @@ struct linear_part {
 /// of the features in double. The parts come of additions, divisions and square roots in a fixed
 /// order, without contraction, so that scores have the same bits on any machine and any number of
 /// threads. Features that have names are found by these; one that no document lists is as unlisted.
-std::vector<double> linear_scores(context const& ctx, linear_weights const& by,
-                                  datasets::dataset const& documents);
+std::vector<double> score(context const& ctx, linear_weights const& by,
+                          datasets::dataset const& documents);
 
 /// The parts of all documents [documents x features].
 std::vector<linear_part> linear_parts(context const& ctx, linear_weights const& by,

@@ -105,7 +105,7 @@ class prepared_linear final : public prepared_member {
   scored score(context const& ctx, datasets::dataset const& documents) const override {
     stopwatch const watch;
     scored result;
-    result.scores = linear_scores(ctx, weights_, documents);
+    result.scores = l2r::score(ctx, weights_, documents);
     result.timings.score_s = watch.seconds();
     return result;
   }

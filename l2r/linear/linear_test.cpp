@@ -112,14 +112,14 @@ TEST(linear, two_documents_by_hand) {
   ASSERT_EQ(w.features.size(), 2U);
   EXPECT_EQ(w.features[0].weight, 1LL << 30);
   EXPECT_EQ(w.features[1].weight, 0);  // a constant
-  EXPECT_EQ(linear_scores(ctx, w, data), (std::vector{-.25, .25}));
+  EXPECT_EQ(score(ctx, w, data), (std::vector{-.25, .25}));
   // A missing value: the three others have z-scores; half of that is learned from one document.
   auto const missing = parsed("2 qid:1 1:NULL\n0 qid:1 1:1\n");
   linear_weights const m = fit_linear(ctx, missing, {.5});
   EXPECT_TRUE(m.features[0].misses);
   EXPECT_EQ(value_of_weight(m.features[0].missing), 1);  // 1/2 and -1/2 with labels 1, -1
   EXPECT_EQ(m.features[0].weight, 0);
-  EXPECT_EQ(linear_scores(ctx, m, missing), (std::vector{1., 0.}));
+  EXPECT_EQ(score(ctx, m, missing), (std::vector{1., 0.}));
 }
 
 TEST(linear, weights_are_those_of_a_plain_solver) {
@@ -208,8 +208,8 @@ TEST(linear, any_number_of_threads_gives_the_same_bits) {
     std::string text = fmt::format("{}", w.options.strength);
     for (feature_weight const& one : w.features)
       text += fmt::format(" {} {}", one.weight, one.missing);
-    for (double const score : linear_scores(ctx, w, test))
-      text += fmt::format(" {:x}", std::bit_cast<std::uint64_t>(score));
+    for (double const one : score(ctx, w, test))
+      text += fmt::format(" {:x}", std::bit_cast<std::uint64_t>(one));
     seen.push_back(text);
   }
   EXPECT_EQ(seen[1], seen[0]);
@@ -220,7 +220,7 @@ TEST(linear, parts_add_up_to_scores) {
   context const ctx;
   linear_weights const w = fit_linear(ctx, drawn(240, 9), {10});
   auto const test = drawn(40, 10);
-  auto const scores = linear_scores(ctx, w, test);
+  auto const scores = score(ctx, w, test);
   auto const parts = linear_parts(ctx, w, test);
   ASSERT_EQ(parts.size(), 4 * test.size());
   bool any_missing = false;
@@ -245,7 +245,7 @@ TEST(linear, what_is_missing_or_unlisted_is_as_the_options_say) {
   auto const null = parsed("0 qid:1 1:NULL 2:1\n1 qid:1 1:3 2:1\n2 qid:1 1:7 2:2\n");
   context const ctx;
   auto const scores = [&](datasets::dataset const& data, linear_options const& how) {
-    return linear_scores(ctx, fit_linear(ctx, data, how), data);
+    return score(ctx, fit_linear(ctx, data, how), data);
   };
   linear_options how{10};
   auto const as_zero = scores(listed, how);
@@ -267,9 +267,9 @@ TEST(linear, features_are_found_by_their_names) {
   auto const train = parsed("0 qid:1 a:1 b:5\n1 qid:1 a:3 b:4\n2 qid:1 a:4 b:4\n");
   auto const other = parsed("0 qid:1 a:1 aa:9 b:5\n1 qid:1 a:3 aa:8 b:4\n2 qid:1 a:4 aa:1 b:4\n");
   linear_weights const w = fit_linear(ctx, train, {1});
-  EXPECT_EQ(linear_scores(ctx, w, other), linear_scores(ctx, w, train));
-  EXPECT_THROW(linear_scores(ctx, w, parsed("0 qid:1 1:1 2:5\n")), error);
-  EXPECT_THROW(linear_scores(ctx, w, parsed("0 qid:1 c:1 d:5\n")), error);
+  EXPECT_EQ(score(ctx, w, other), score(ctx, w, train));
+  EXPECT_THROW(score(ctx, w, parsed("0 qid:1 1:1 2:5\n")), error);
+  EXPECT_THROW(score(ctx, w, parsed("0 qid:1 c:1 d:5\n")), error);
 }
 
 TEST(linear, one_label_has_no_weights) {
@@ -286,7 +286,7 @@ TEST(linear, stops_when_asked) {
   linear_weights const w = fit_linear(ctx, data, {});
   source.request_stop();
   EXPECT_THROW(fit_linear(ctx, data, {}), interrupted);
-  EXPECT_THROW(linear_scores(ctx, w, data), interrupted);
+  EXPECT_THROW(score(ctx, w, data), interrupted);
 }
 
 TEST(linear, what_is_refused) {

@@ -217,25 +217,25 @@ prepared_member const& scorer_access::prepared(scorer const& of, std::size_t k) 
   return *of.state_->members.at(k);
 }
 
-scored score_once(context const& ctx, model const& by, engine_options const& options,
-                  datasets::dataset const& documents) {
+scored score(context const& ctx, model const& by, datasets::dataset const& documents,
+             engine_options const& options) {
   expect_members(by);
   if (has_processes(ctx))
     return share_raw(ctx, documents, [&](context const& alone, datasets::dataset const& part) {
-      return score_once(alone, by, options, part);
+      return score(alone, by, part, options);
     });
   return combined(documents.queries, each_score(ctx, documents, by, [&](std::size_t k) {
                     return prepare(ctx, by.members[k], options);
                   }));
 }
 
-scored score_once(context const& ctx, model const& by, engine_options const& options,
-                  binned_lists const& documents) {
+scored score(context const& ctx, model const& by, binned_lists const& documents,
+             engine_options const& options) {
   expect_members(by);
   expect_items(documents, by);
   if (has_processes(ctx))
     return share_items(ctx, documents, [&](context const& alone, binned_lists const& part) {
-      return score_once(alone, by, options, part);
+      return score(alone, by, part, options);
     });
   std::vector<scored> all;
   for (std::size_t k = 0; k < by.members.size(); ++k)

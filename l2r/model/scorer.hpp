@@ -82,11 +82,11 @@ class scorer {
   std::unique_ptr<state const> state_;
 };
 
-/// What scorer(ctx, model, options).score(ctx, documents) gives, with one member prepared at a
-/// time: for documents that are scored once.
-scored score_once(context const& ctx, model const& by, engine_options const& options,
-                  datasets::dataset const& documents);
-scored score_once(context const& ctx, model const& by, engine_options const& options,
-                  binned_lists const& documents);
+/// Returns what scorer(ctx, by, options).score(ctx, documents) returns, but prepares one member at
+/// a time: for documents that are scored once.
+scored score(context const& ctx, model const& by, datasets::dataset const& documents,
+             engine_options const& options = {});
+scored score(context const& ctx, model const& by, binned_lists const& documents,
+             engine_options const& options = {});
 
 }  // namespace rulerank::l2r

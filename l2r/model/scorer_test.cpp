@@ -71,7 +71,7 @@ std::vector<double> expected_scores(context const& ctx, model const& m, engine w
   std::vector<std::vector<double>> scores;
   for (std::size_t k = 0; k < m.members.size(); ++k) {
     rules_member const& one = rules_of(m, k);
-    ranker const r(ctx, *one.training, {one.scoring, which, engine_options{}.cache_bytes});
+    ranker const r(ctx, *one.training, {one.scoring, {.engine = which}});
     scores.push_back(r.score(ctx, datasets::apply_discretizer(ctx, test, *one.cuts)).scores);
   }
   return combine(test.queries, scores);
@@ -95,7 +95,7 @@ TEST(scorer, gives_what_rankers_give) {
       EXPECT_EQ(all.engine, which);
       EXPECT_EQ(count_of(all.counts, "cache_hits") + count_of(all.counts, "cache_misses") > 0,
                 which == engine::lrar);
-      EXPECT_EQ(bits_of(score_once(ctx, m, how, test).scores), expected);
+      EXPECT_EQ(bits_of(score(ctx, m, test, how).scores), expected);
       // The same of items.
       std::vector<datasets::binned_dataset> items;
       for (std::size_t k = 0; k < members; ++k)
@@ -103,7 +103,7 @@ TEST(scorer, gives_what_rankers_give) {
       binned_lists lists{test.queries, {}};
       for (auto const& one : items) lists.items.push_back(&one);
       EXPECT_EQ(bits_of(s.score(ctx, lists).scores), expected);
-      EXPECT_EQ(bits_of(score_once(ctx, m, how, lists).scores), expected);
+      EXPECT_EQ(bits_of(score(ctx, m, lists, how).scores), expected);
     }
   }
 }
@@ -134,7 +134,7 @@ TEST(scorer, members_of_several_kinds) {
   EXPECT_EQ(points.cuts, rules_of(m, 1).cuts);  // made once
   auto const items = datasets::apply_discretizer(ctx, test, *points.cuts);
   std::vector<std::vector<double>> scores{
-      linear_scores(ctx, std::get<linear_member>(m.members[0]).weights, test),
+      score(ctx, std::get<linear_member>(m.members[0]).weights, test),
       ranker(ctx, *rules_of(m, 1).training, {rules_of(m, 1).scoring}).score(ctx, items).scores,
       {}};
   for (std::int64_t const sum : points_of(ctx, points.card, items))
@@ -144,13 +144,13 @@ TEST(scorer, members_of_several_kinds) {
   EXPECT_EQ(s.engine(), engine::project);
   EXPECT_EQ(bits_of(s.score(ctx, test).scores), expected);
   EXPECT_EQ(s.score(ctx, test).engine, engine::project);
-  EXPECT_EQ(bits_of(score_once(ctx, m, {}, test).scores), expected);
+  EXPECT_EQ(bits_of(score(ctx, m, test).scores), expected);
   auto const each = s.score_each(ctx, test);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(bits_of(each[k].scores), bits_of(scores[k]));
   // Items alone: linear has no score of them.
   binned_lists const lists{test.queries, {&items}};
   for (auto const& score : {std::function([&] { s.score(ctx, lists); }),
-                            std::function([&] { score_once(ctx, m, {}, lists); })}) {
+                            std::function([&] { score(ctx, m, lists); })}) {
     EXPECT_PRED2(says, message_of<usage_error>(score), "...member 1 is of the kind linear...");
   }
   model without = m;
@@ -185,7 +185,7 @@ TEST(scorer, members_may_be_items_alone) {
   auto const& items = *rules_of(m, 0).training;
   EXPECT_EQ(s.score(ctx, binned_lists{train.queries, {&items}}).scores.size(), train.size());
   EXPECT_THROW(s.score(ctx, train), usage_error);
-  EXPECT_THROW(score_once(ctx, m, {}, train), usage_error);
+  EXPECT_THROW(score(ctx, m, train), usage_error);
 }
 
 // Under the thread sanitizer this is what "callable from many threads" rests on.
@@ -231,14 +231,14 @@ TEST(scorer, scores_do_not_depend_on_processes) {
   model first;
   first.members.push_back(by.members.front());
   binned_lists const lists{test.queries, {&items}};
-  scored const of_items = score_once(one, first, {}, lists);
+  scored const of_items = score(one, first, lists);
   for (int const processes : {2, 3, 7})  // once more than queries
     rulerank::testing_tools::run_processes(processes, [&](process_group const& group) {
       context ctx;
       ctx.processes = &group;
       EXPECT_EQ(bits_of(all.score(ctx, test).scores), expected);
-      EXPECT_EQ(bits_of(score_once(ctx, by, {}, test).scores), expected);
-      scored const found = score_once(ctx, first, {}, lists);
+      EXPECT_EQ(bits_of(score(ctx, by, test).scores), expected);
+      scored const found = score(ctx, first, lists);
       EXPECT_EQ(bits_of(found.scores), bits_of(of_items.scores));
       EXPECT_EQ(found.engine, of_items.engine);
     });
@@ -293,7 +293,7 @@ TEST(scorer, what_is_refused) {
   datasets::dataset train = documents_of(30, 1);
   EXPECT_THROW(fit(ctx, train, {}), usage_error);
   EXPECT_THROW(scorer(ctx, model{}), usage_error);
-  EXPECT_THROW(score_once(ctx, model{}, {}, train), usage_error);
+  EXPECT_THROW(score(ctx, model{}, train), usage_error);
   rules_recipe wrong;
   wrong.scoring.rule_size = 1;
   EXPECT_THROW(fit(ctx, train, std::vector<recipe>{wrong}), usage_error);

@@ -54,12 +54,10 @@ struct engine_options {
   long_work_fn long_work{};
 };
 
-/// How to rank.
+/// How to rank: what a score depends on, and how it is computed.
 struct ranker_options {
   scoring_options scoring;
-  l2r::engine engine = engine::automatic;
-  std::size_t cache_bytes = engine_options{}.cache_bytes;
-  long_work_fn long_work{};  ///< of `engine_options`
+  engine_options execution{};
 };
 
 }  // namespace rulerank::l2r

@@ -86,12 +86,12 @@ ranker ranker_access::with(context const& ctx, datasets::binned_dataset const& t
   stopwatch const watch;
   ctx.check_stop();
   ranker made;
-  made.entry_ = choose_engine(engines(), options.engine, ctx);
-  made.long_work_ = options.long_work;
+  made.entry_ = choose_engine(engines(), options.execution.engine, ctx);
+  made.long_work_ = options.execution.long_work;
   check(options.scoring);
   auto const prepare = [&](datasets::binned_dataset const& items) {
-    return std::make_unique<prepared_training const>(items, options.scoring, options.cache_bytes,
-                                                     knobs);
+    return std::make_unique<prepared_training const>(items, options.scoring,
+                                                     options.execution.cache_bytes, knobs);
   };
   double const share = options.scoring.feature_share;
   made.prepared_ =

@@ -119,7 +119,7 @@ scored run(engine which, binned_dataset const& training, binned_dataset const& t
            ranker_options options, int threads = 1, engine_knobs knobs = {}) {
   context const ctx = context_for(which, threads);
   knobs.shared_from = threads % 2 == 1 ? 0 : 1'000'000;  // either form of tensor
-  options.engine = which;
+  options.execution.engine = which;
   return ranker_access::with(ctx, training, options, knobs).score(ctx, test);
 }
 
@@ -291,7 +291,7 @@ TEST_P(every_engine, query_by_query_is_the_same) {
   context const ctx = context_for(tested(), 2);
   ranker_options options;
   options.scoring.rule_size = 4;
-  options.engine = tested();
+  options.execution.engine = tested();
   ranker r(ctx, training, options);
   auto const all = r.score(ctx, test);
   EXPECT_EQ(all.engine, tested());
@@ -318,7 +318,7 @@ TEST(ranker, lrar_looks_every_itemset_up) {
             itemsets);
   EXPECT_GT(count_of(result.counts, "cache_hits"), count_of(result.counts, "cache_misses"));
   ranker_options tiny;
-  tiny.cache_bytes = 0;
+  tiny.execution.cache_bytes = 0;
   EXPECT_EQ(bits_of(run(engine::lrar, training, test, tiny).scores), bits_of(result.scores));
 }
 
@@ -328,7 +328,7 @@ class itemset_caches : public ::testing::TestWithParam<std::tuple<named_engine, 
   void SetUp() override {
     auto const& [tested, gpus] = GetParam();
     if (auto const why = why_not_here(tested, gpus); !why.empty()) GTEST_SKIP() << why;
-    options_.engine = tested.which;
+    options_.execution.engine = tested.which;
     ctx_ = rulerank::testing_tools::on_gpus(gpus);
   }
   static std::size_t gpus() { return std::get<1>(GetParam()); }
@@ -361,7 +361,7 @@ TEST_P(itemset_caches, look_every_itemset_up) {
     auto const expected = bits_of(run(engine::lrar, training, test, options_).scores);
     for (std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4000},
                               std::size_t{1} << 16, std::size_t{1} << 30}) {
-      options_.cache_bytes = bytes;
+      options_.execution.cache_bytes = bytes;
       ranker const r(ctx_, training, options_);
       for (int call = 0; call < 2; ++call) {
         scored const result = r.score(ctx_, test);
@@ -483,7 +483,7 @@ TEST_P(several_gpus, give_the_scores_of_project) {
         ranker_options options;
         options.scoring.rule_size = size;
         auto const expected = bits_of(run(engine::project, training, test, options).scores);
-        options.engine = tested.which;
+        options.execution.engine = tested.which;
         auto const r = ranker_access::with(ctx, training, options, {.shared_from = shared_from});
         EXPECT_EQ(bits_of(r.score(ctx, test).scores), expected)
             << documents << " documents, size " << size << ", shared from " << shared_from;
@@ -642,7 +642,7 @@ TEST_P(every_engine, stops_when_asked) {
   std::stop_source stop;
   context ctx = context_for(tested());
   ranker_options options;
-  options.engine = tested();
+  options.execution.engine = tested();
   ranker r(ctx, training, options);
   ctx.stop = stop.get_token();
   stop.request_stop();
@@ -663,7 +663,7 @@ TEST_P(every_cpu_engine, reports_progress_and_may_be_stopped) {
       return ++calls < 3;
     };
     ranker_options options;
-    options.engine = tested();
+    options.execution.engine = tested();
     options.scoring.rule_size = 4;
     EXPECT_THROW(ranker(ctx, training, options).score(ctx, training), interrupted);
     EXPECT_EQ(calls, 3U);
@@ -680,7 +680,7 @@ TEST_P(every_gpu_engine, reports_every_batch) {
     return ++calls < 2;
   };
   ranker_options options;
-  options.engine = tested();
+  options.execution.engine = tested();
   ranker r(ctx, training, options);
   EXPECT_THROW(r.score(ctx, test), interrupted);
   EXPECT_EQ(calls, 2U);
@@ -700,7 +700,7 @@ TEST_P(every_gpu_engine, takes_what_fits) {
   for (std::size_t device_bytes : {0, 100'000, 300'000, 1'000'000, 2'000'000, 3'000'000}) {
     context const ctx = context_for(tested());
     ranker_options options;
-    options.engine = tested();
+    options.execution.engine = tested();
     engine_knobs const knobs{.shared_from = 500, .device_bytes = device_bytes};
     ranker const fresh = ranker_access::with(ctx, training, options, knobs);
     EXPECT_EQ(bits_of(fresh.score(ctx, test).scores), expected) << device_bytes;
@@ -719,7 +719,7 @@ TEST(ranker, the_last_of_the_largest_batches_may_be_small) {
   context ctx = context_for(engine::tensor);
   ctx.devices.resize(1);
   ranker_options options;
-  options.engine = engine::tensor;
+  options.execution.engine = engine::tensor;
   EXPECT_EQ(bits_of(ranker(ctx, training, options).score(ctx, test).scores),
             bits_of(run(engine::project, training, test, options).scores));
 }
@@ -728,7 +728,7 @@ TEST_P(every_gpu_engine, reports_memory_that_holds_no_batch) {
   binned_dataset const training = drawn_set({400, 12, 6}, 7);
   context const ctx = context_for(tested());
   ranker_options options;
-  options.engine = tested();
+  options.execution.engine = tested();
   auto const r = ranker_access::with(ctx, training, options, {.device_bytes = 100});
   EXPECT_PRED2(says, message_of<device_error>([&] { r.score(ctx, training); }),
                "...not even one batch...");
@@ -740,7 +740,7 @@ TEST_P(every_gpu_engine, a_smaller_one_beside_it_takes_nothing_away) {
   for (std::size_t shared_from : {std::size_t{0}, std::size_t{1} << 40}) {
     context const ctx = context_for(tested());
     ranker_options options;
-    options.engine = tested();
+    options.execution.engine = tested();
     engine_knobs const knobs{.shared_from = shared_from};
     ranker const first = ranker_access::with(ctx, wide, options, knobs);
     ranker const second = ranker_access::with(ctx, narrow, options, knobs);
@@ -758,7 +758,7 @@ TEST(ranker, engines_for_gpus_need_one) {
   for (engine_info const& d : engines()) {
     if (includes(d.where, runs_on::cpu)) continue;
     ranker_options options;
-    options.engine = d.which;
+    options.execution.engine = d.which;
     EXPECT_THROW(ranker(context{}, training, options), device_error) << d.name;
     ++refused;
   }

@@ -100,8 +100,8 @@ TEST(ranker, says_how_long_long_work_takes) {
   ctx.threads = 1;
   std::vector<double> told;
   auto const score = [&](std::uint32_t size, engine by) {
-    ranker_options options{.scoring = of_size(size), .engine = by};
-    options.long_work = [&](double seconds) { told.push_back(seconds); };
+    ranker_options options{of_size(size), {.engine = by}};
+    options.execution.long_work = [&](double seconds) { told.push_back(seconds); };
     ranker(ctx, train, options).score(ctx, test);
   };
   score(3, engine::project);

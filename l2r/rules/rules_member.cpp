@@ -69,7 +69,7 @@ model_member read_rules(json_fields const& from, stored_parts const& parts) {
 class prepared_rules final : public prepared_member {
  public:
   prepared_rules(context const& ctx, rules_member const& of, engine_options const& how)
-      : ranker_(ctx, *of.training, {of.scoring, how.engine, how.cache_bytes, how.long_work}) {}
+      : ranker_(ctx, *of.training, {of.scoring, how}) {}
 
   using prepared_member::score;
   scored score(context const& ctx, datasets::binned_dataset const& items) const override {

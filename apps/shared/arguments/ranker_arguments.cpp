@@ -51,12 +51,10 @@ l2r::engine_options ranker_arguments::engine_options() const {
 }
 
 l2r::ranker_options ranker_arguments::options() const {
-  l2r::ranker_options options;
+  l2r::ranker_options options{.scoring = {}, .execution = engine_options()};
   l2r::scoring_options& s = options.scoring;
   for_each_of_score(
       *this, s, [](char const*, auto const& given, auto& value) { value = given.value_or(value); });
-  options.engine = l2r::engine_from(engine);
-  options.cache_bytes = cache_memory;
   l2r::check(s);
   return options;
 }
