@@ -47,7 +47,7 @@ std::string read_label(std::string_view token, line_rules const& rules, document
                                    rulerank::quoted(token), number);
     if (rules.unlabelled)
       text += fmt::format(" (or {} for one not labelled yet)", *rules.unlabelled);
-    else
+    else if (!fractional)
       text += unlabelled_hint(rules, "if it means not labelled yet", out.label);
     return text;
   }
