@@ -3,9 +3,9 @@
 import contextlib
 import gzip
 import json
-import re
 import os
 import pathlib
+import re
 import shutil
 import signal
 
@@ -289,8 +289,8 @@ class Curves(harness.CommandLine):
         self.assertEqual("our systems less the best other library's" in shown, "ranksvm" in systems)
         picture = (self.folder / "out" / "curves.svg").read_text()
         self.assertTrue(picture.startswith("<svg ") and picture.endswith("</svg>\n"))
-        # A system has marks at five budgets and at all labels, for two ways and two metrics, and one in the legend.
-        self.assertEqual(len(re.findall('<path class="s[0-7]" ', picture)), (6 * 2 * 2 + 1) * len(systems))
+        # A system has marks at two budgets and at all labels, for five ways and two metrics, and one in the legend.
+        self.assertEqual(len(re.findall('<path class="s[0-7]" ', picture)), ((2 + 1) * 5 * 2 + 1) * len(systems))
         manifest = json.loads((self.folder / "out" / "manifest.json").read_text())
         self.assertEqual(len(manifest["libraries"]), len(systems) - 2)
         data = json.loads(self.curves("out", "--json", systems=",".join(systems)).stdout)
