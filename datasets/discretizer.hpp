@@ -84,6 +84,11 @@ struct binned_dataset {
 dataset normalize(context const& ctx, dataset const& data, normalization how,
                   missing_values missing, unlisted_values unlisted);
 
+/// The features, ascending, that the data set has normalized within its queries, as LETOR's are: of
+/// 10 or more queries where a feature has different values, 95 % span 0 to 1 with a value between,
+/// or have mean 0 and standard deviation 1. A document that does not list a feature has 0.
+std::vector<std::uint32_t> features_normalized_within_queries(dataset const& data);
+
 /// Fits cuts on a training part. Features that no document lists have no cuts.
 /// `ctx.seed` draws the folds of `bins == 0`. Throws `usage_error` for bins out of range.
 discretizer fit_discretizer(context const& ctx, dataset const& train,

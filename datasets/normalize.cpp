@@ -195,4 +195,64 @@ dataset normalize(context const& ctx, dataset const& data, normalization how,
   return result;
 }
 
+namespace {
+
+/// The values of a feature in one query.
+struct query_values {
+  std::size_t listed = 0;
+  double low = 0, high = 0, sum = 0, squares = 0;
+  bool has_fraction = false;  ///< a value between 0 and 1
+
+  void see(double x) {
+    low = listed == 0 ? x : std::min(low, x);
+    high = listed == 0 ? x : std::max(high, x);
+    ++listed;
+    sum += x;
+    squares += x * x;
+    has_fraction = has_fraction || (x > 0 && x < 1);
+  }
+  bool is_normalized() const {
+    if (low == 0 && high == 1) return has_fraction;
+    constexpr double rounding = 0.01;  // files have some digits only
+    auto const n = static_cast<double>(listed);
+    double const mean = sum / n, variance = squares / n - mean * mean;
+    return std::abs(mean) < rounding && std::abs(std::sqrt(std::max(variance, 0.0)) - 1) < rounding;
+  }
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> features_normalized_within_queries(dataset const& data) {
+  constexpr std::size_t least_queries = 10;
+  constexpr double share = 0.95;
+  std::vector<std::uint32_t> const features = listed_features(data);
+  std::vector<std::size_t> varies(features.size()), normalized(features.size());
+  for (query_group const& query : data.queries) {
+    std::vector<query_values> of_feature(features.size());
+    std::vector<std::size_t> missing(features.size());
+    for (std::size_t d = query.begin; d < query.end; ++d)
+      for (feature_value const& entry : data.document(d)) {
+        auto const f = static_cast<std::size_t>(std::ranges::lower_bound(features, entry.feature) -
+                                                features.begin());
+        if (std::isnan(entry.value))
+          ++missing[f];
+        else
+          of_feature[f].see(entry.value);
+      }
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      query_values& one = of_feature[f];
+      while (one.listed + missing[f] < query.size()) one.see(0);
+      if (!(one.low < one.high)) continue;
+      ++varies[f];
+      normalized[f] += one.is_normalized() ? 1 : 0;
+    }
+  }
+  std::vector<std::uint32_t> found;
+  for (std::size_t f = 0; f < features.size(); ++f)
+    if (varies[f] >= least_queries &&
+        static_cast<double>(normalized[f]) >= share * static_cast<double>(varies[f]))
+      found.push_back(features[f]);
+  return found;
+}
+
 }  // namespace rulerank::datasets

@@ -1,12 +1,16 @@
 #include "core/random.hpp"
 #include "datasets/discretizer.hpp"
+#include "datasets/svmlight.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::inline v0::datasets::normalize_test {
@@ -177,6 +181,31 @@ TEST(normalize, drawn_sets_against_a_table_and_any_number_of_threads) {
         }
       }
   }
+}
+
+TEST(normalized_within_queries, finds_features_that_normalize_made) {
+  // 1: anything; 2: 0 or 1; 3: missing in places; 4: the same everywhere.
+  std::string text;
+  for (int d = 0; d < 160; ++d)
+    text += fmt::format("0 qid:{} 1:{} 2:{} 3:{} 4:7\n", d / 8, d * 37 % 101, d * 5 % 8 / 4,
+                        d % 6 == 0 ? "NULL" : fmt::format("{}", d * 53 % 89));
+  context const ctx;
+  auto const raw = parse_svmlight(ctx, text, "raw");
+  EXPECT_TRUE(features_normalized_within_queries(raw).empty());
+  using features = std::vector<std::uint32_t>;
+  auto const made_by = [&](normalization how) {
+    return features_normalized_within_queries(
+        normalize(ctx, raw, how, missing_values::item, unlisted_values::zero));
+  };
+  // A feature of two values looks the same before and after.
+  EXPECT_EQ(made_by(normalization::query_minmax), (features{1, 3}));
+  EXPECT_EQ(made_by(normalization::query_zscore), (features{1, 2, 3}));
+  // Nine queries are too few to tell.
+  std::vector<std::size_t> few(72);
+  std::iota(few.begin(), few.end(), std::size_t{0});
+  EXPECT_TRUE(features_normalized_within_queries(
+                  subset(normalize(ctx, raw, normalization::query_minmax, {}, {}), few))
+                  .empty());
 }
 
 }  // namespace
