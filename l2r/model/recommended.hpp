@@ -2,6 +2,7 @@
 
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
+#include "eval/significance.hpp"
 #include "l2r/linear/linear.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/rules/options.hpp"
@@ -75,5 +76,29 @@ struct recommendation {
 recommendation recommend(label_counts const& labels,
                          datasets::discretizer_options const& discretizer = {},
                          std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
+
+/// A model that could be fitted, and its quality on queries that it was not fitted to.
+struct compared_model {
+  std::string name;
+  std::vector<recipe> recipes;
+  std::size_t queries = 0;      ///< that have documents of different labels
+  double quality = 0;           ///< the mean over these of NDCG, ties in expectation
+  eval::mean_interval ahead{};  ///< of the differences to the first model, with 95 % confidence
+  /// Better than the first model, significantly at .05 after Bonferroni's correction for the
+  /// others.
+  bool is_better = false;
+};
+
+/// The models that a card is compared with: a scorecard and linear by pairs, the recommended
+/// members, linear, rules. Arguments as `recommend` has them.
+std::vector<compared_model> models_beside_card(
+    datasets::dataset const& train, datasets::discretizer_options const& discretizer = {},
+    std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);
+
+/// Measures the models by cross-fitting: the context's seed deals the queries into folds, and the
+/// documents of each fold are ranked by models that are fitted to the others. `queries` stays 0 if
+/// fewer than two queries, or no different labels, leave nothing to compare. Throws as `fit` does.
+void compare_models(context const& ctx, datasets::dataset const& train,
+                    std::span<compared_model> models, std::size_t folds = 5);
 
 }  // namespace rulerank::l2r

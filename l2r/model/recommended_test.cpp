@@ -173,5 +173,50 @@ TEST(recommended, cuts_are_the_rows_and_values_those_asked_for) {
   EXPECT_EQ(json["labels"]["features"], 2000);
 }
 
+TEST(compare_models, ranks_each_query_by_models_of_the_others) {
+  // The label follows feature 1; feature 2 is chance.
+  std::string text;
+  for (std::size_t d = 0; d < 300; ++d)
+    text +=
+        fmt::format("{} qid:{} 1:{} 2:{}\n", d * 7 % 10 * 3 / 10, d / 10, d * 7 % 10, d * 13 % 11);
+  context ctx;
+  auto const data = datasets::parse_svmlight(ctx, text, "plain");
+  linear_recipe const line;
+  scorecard_recipe none;  // all penalties: almost no points, and none after rounding
+  none.options = {card_loss::pair, 1e4, 1e4};
+  std::vector<compared_model> models{{"none", {none}}, {"linear", {line}}, {"again", {line}}};
+  compare_models(ctx, data, models);
+  EXPECT_EQ(models[0].queries, 30U);
+  EXPECT_EQ(models[0].ahead.mean, 0);
+  EXPECT_FALSE(models[0].is_better);
+  EXPECT_TRUE(models[1].is_better);
+  EXPECT_EQ(models[1].quality, 1);  // feature 1 orders every query
+  EXPECT_EQ(models[2].quality, models[1].quality);
+  EXPECT_NEAR(models[1].ahead.mean, models[1].quality - models[0].quality, 1e-12);
+  ctx.threads = 3;
+  std::vector<compared_model> more{{"none", {none}}, {"linear", {line}}};
+  compare_models(ctx, data, more);
+  EXPECT_EQ(more[1].ahead.mean, models[1].ahead.mean);
+  EXPECT_EQ(more[1].ahead.low, models[1].ahead.low);
+}
+
+TEST(compare_models, of_equal_labels_or_one_query_compares_nothing) {
+  context const ctx;
+  auto const compared = [&](std::string const& text) {
+    std::vector<compared_model> models{{"linear", {linear_recipe{}}}};
+    compare_models(ctx, datasets::parse_svmlight(ctx, text, "few"), models);
+    return models.front().queries;
+  };
+  EXPECT_EQ(compared("1 qid:1 1:1\n1 qid:1 1:2\n1 qid:2 1:1\n"), 0U);
+  EXPECT_EQ(compared("1 qid:1 1:1\n0 qid:1 1:2\n"), 0U);
+}
+
+TEST(compare_models, a_card_is_compared_with_models_of_all_kinds) {
+  auto const beside = models_beside_card(lists(10, 12));
+  ASSERT_EQ(beside.size(), 4U);
+  for (compared_model const& one : beside) EXPECT_FALSE(one.recipes.empty()) << one.name;
+  EXPECT_TRUE(std::holds_alternative<rules_recipe>(beside.back().recipes.front()));
+}
+
 }  // namespace
 }  // namespace rulerank::l2r::recommended_test

@@ -1,0 +1,117 @@
+#include "core/process_group.hpp"
+#include "eval/evaluate.hpp"
+#include "l2r/model/query_folds.hpp"
+#include "l2r/model/recommended.hpp"
+#include "l2r/model/scorer.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace rulerank::inline v0::l2r {
+
+namespace {
+
+/// The documents of the queries of a fold, or of all other folds. `folds`: of each query.
+std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
+                                           std::vector<std::size_t> const& folds, std::size_t fold,
+                                           bool inside) {
+  std::vector<std::size_t> documents;
+  for (std::size_t q = 0; q < train.queries.size(); ++q)
+    if ((folds[q] == fold) == inside)
+      for (std::size_t d = train.queries[q].begin; d < train.queries[q].end; ++d)
+        documents.push_back(d);
+  return documents;
+}
+
+/// The NDCG of each query whose labelled documents have different labels, with the expectation over
+/// the orders of equal scores.
+std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
+                              std::vector<double> const& scores) {
+  std::vector<datasets::query_group> lists;
+  std::vector<std::int32_t> labels;
+  std::vector<double> of_labelled;
+  for (datasets::query_group const& query : test.queries) {
+    datasets::query_group list{query.qid, labels.size(), labels.size()};
+    for (std::size_t d = query.begin; d < query.end; ++d) {
+      if (test.labels[d] < 0) continue;
+      labels.push_back(test.labels[d]);
+      of_labelled.push_back(scores[d]);
+    }
+    list.end = labels.size();
+    auto const own = std::span(labels).subspan(list.begin, list.size());
+    if (std::ranges::adjacent_find(own, std::not_equal_to<>()) == own.end()) {
+      labels.resize(list.begin);
+      of_labelled.resize(list.begin);
+    } else {
+      lists.push_back(std::move(list));
+    }
+  }
+  if (lists.empty()) return {};
+  eval::profile rules = eval::make_profile("standard");
+  rules.ties = eval::tie_rule::average;
+  eval::measure const measures[] = {eval::parse_measure("NDCG")};
+  return eval::evaluate(ctx, {labels, lists, {}}, of_labelled, measures, rules).values;
+}
+
+}  // namespace
+
+std::vector<compared_model> models_beside_card(
+    datasets::dataset const& train, datasets::discretizer_options const& discretizer,
+    std::shared_ptr<datasets::discretizer const> const& cuts) {
+  datasets::discretizer_options bins = discretizer;
+  bins.method = datasets::binning::frequency;
+  bins.bins = 20;
+  scorecard_options pairs;
+  pairs.cross_fit = true;
+  linear_options line;
+  line.strength = 0;
+  line.missing = discretizer.missing;
+  line.unlisted = discretizer.unlisted;
+  std::vector<compared_model> all;
+  all.push_back({"scorecard,linear (loss pair, cross-fitted)",
+                 {scorecard_recipe{bins, cuts, pairs}, linear_recipe{line}}});
+  all.push_back({"recommended", recommend(count_labels(train), discretizer, cuts).recipes});
+  all.push_back({"linear (cross-fitted)", {linear_recipe{line}}});
+  bins.bins = 10;
+  all.push_back({"rules", {rules_recipe{bins, cuts, {}}}});
+  return all;
+}
+
+void compare_models(context const& ctx, datasets::dataset const& train,
+                    std::span<compared_model> models, std::size_t folds) {
+  context quiet = without_processes(ctx);
+  quiet.progress = {};
+  folds = std::min(folds, train.queries.size());
+  std::vector<std::size_t> const dealt = deal_queries(ctx.seed, train.queries.size(), folds);
+  std::vector<std::vector<double>> found(models.size());
+  std::uint64_t done = 0;
+  for (std::size_t fold = 0; fold < folds && folds > 1; ++fold) {
+    auto const others = datasets::subset(train, documents_of_fold(train, dealt, fold, false));
+    auto const left_out = datasets::subset(train, documents_of_fold(train, dealt, fold, true));
+    bool const learns = std::ranges::any_of(others.labels, [](auto label) { return label >= 0; });
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      if (learns) {
+        auto const scored = score(quiet, fit(quiet, others, models[m].recipes), left_out).scores;
+        auto const own = qualities(quiet, left_out, scored);
+        found[m].insert(found[m].end(), own.begin(), own.end());
+      }
+      ctx.report("compare models", ++done, folds * models.size());
+    }
+  }
+  double const of_one = 0.05 / static_cast<double>(std::max<std::size_t>(models.size() - 1, 1));
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    compared_model& one = models[m];
+    one.queries = found[m].size();
+    if (one.queries == 0) continue;
+    one.quality =
+        std::accumulate(found[m].begin(), found[m].end(), 0.0) / static_cast<double>(one.queries);
+    std::vector<double> ahead(one.queries);
+    std::ranges::transform(found[m], found.front(), ahead.begin(), std::minus<>());
+    one.ahead = eval::confidence_interval(ahead);
+    one.is_better = one.queries > 1 && eval::confidence_interval(ahead, 1 - of_one).low > 0;
+  }
+}
+
+}  // namespace rulerank::l2r
