@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 // Which card fits on the page, by cross-fitting.
@@ -15,6 +16,12 @@ namespace rulerank::inline v0::l2r {
 namespace {
 
 constexpr std::array<double, 6> page_smoothnesses{3, 1, 0.3, 0.1, 0.03, 0.01};
+constexpr std::size_t usual_smoothness = 3;  // of these
+
+// Which of two cards is better is mostly chance: differences are compared with their standard
+// errors. Both bounds are those of the best validation parts, the mean of four data sets.
+constexpr double errors_to_leave_usual = 2;
+constexpr double errors_behind_best = 0.5;
 constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
 
 /// Pairs need documents to compare: labelled ones a query, on average.
@@ -90,22 +97,63 @@ bool is_worse(judged const& a, judged const& b) {
   return a.trial.quality < b.trial.quality;
 }
 
-/// Says of each trial how far it is behind the best.
-void compare(std::vector<judged>& all) {
-  auto const best = std::ranges::max_element(all, is_worse);
-  for (judged& one : all) {
-    auto const n = static_cast<double>(one.qualities.size());
-    double sum = 0, squares = 0;
-    for (std::size_t q = 0; q < one.qualities.size(); ++q) {
-      double const behind = best->qualities[q] - one.qualities[q];
-      sum += behind;
-      squares += behind * behind;
-    }
-    one.trial.behind = sum / n;
-    if (n > 1)
-      one.trial.error =
-          std::sqrt(std::max(0.0, squares / n - one.trial.behind * one.trial.behind) / (n - 1));
+/// Says of a trial how far it is behind another.
+void compare(judged& one, judged const& best) {
+  auto const n = static_cast<double>(one.qualities.size());
+  double sum = 0, squares = 0;
+  for (std::size_t q = 0; q < one.qualities.size(); ++q) {
+    double const behind = best.qualities[q] - one.qualities[q];
+    sum += behind;
+    squares += behind * behind;
   }
+  one.trial.behind = sum / n;
+  one.trial.error =
+      n > 1 ? std::sqrt(std::max(0.0, squares / n - one.trial.behind * one.trial.behind) / (n - 1))
+            : 0;
+}
+
+/// The trial of one size, of each smoothness, whose card is taken.
+judged best_of_size(std::span<judged const> trials) {
+  judged const& best = *std::ranges::max_element(trials, is_worse);
+  judged usual = trials[usual_smoothness];
+  compare(usual, best);
+  return usual.trial.behind > errors_to_leave_usual * usual.trial.error ? best : usual;
+}
+
+/// Judges cards of each size and each smoothness, size by size, on the folds that they were not
+/// fitted to.
+std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_group const> queries,
+                                datasets::binned_dataset const& training,
+                                datasets::discretizer const& cuts, scorecard_options options,
+                                std::vector<std::size_t> const& sizes) {
+  std::size_t const folds = std::min(options.folds, queries.size());
+  std::vector<std::size_t> const dealt = deal_queries(ctx.seed, queries.size(), folds);
+  std::vector<judged> all;
+  for (std::size_t const size : sizes)
+    for (double const smoothness : page_smoothnesses) all.push_back({{size, smoothness}, {}});
+  context quiet = ctx;
+  quiet.progress = {};  // progress counts cards, not their steps
+  std::uint64_t done = 0;
+  for (std::size_t k = 0; k < folds; ++k) {
+    query_part const others = part_of_fold(queries, training, dealt, k, false);
+    query_part const left_out = part_of_fold(queries, training, dealt, k, true);
+    double const mean = mean_label(others.items);
+    for (std::size_t j = 0; j < page_smoothnesses.size(); ++j) {
+      options.smoothness = page_smoothnesses[j];
+      auto const pages =
+          fit_pages(quiet, others.queries, others.items, cuts, options, sizes, fit_for::judgment);
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        auto const found = qualities(quiet, left_out, pages[i], options.loss, mean);
+        auto& to = all[i * page_smoothnesses.size() + j].qualities;
+        to.insert(to.end(), found.begin(), found.end());
+      }
+      ctx.report("cards", ++done, folds * page_smoothnesses.size());
+    }
+  }
+  for (judged& one : all)
+    one.trial.quality = std::accumulate(one.qualities.begin(), one.qualities.end(), 0.0) /
+                        static_cast<double>(one.qualities.size());
+  return all;
 }
 
 }  // namespace
@@ -127,44 +175,20 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   for (std::size_t const size : page_sizes)
     if (size < most) sizes.push_back(size);
   sizes.push_back(most);
-  std::size_t const folds = std::min(asked.folds, queries.size());
-  std::vector<std::size_t> const dealt = deal_queries(ctx.seed, queries.size(), folds);
-  std::vector<judged> all;
-  for (std::size_t const size : sizes)
-    for (double const smoothness : page_smoothnesses) all.push_back({{size, smoothness}, {}});
-  context one = ctx;
-  one.progress = {};  // progress counts cards, not their steps
-  std::uint64_t done = 0;
-  for (std::size_t k = 0; k < folds; ++k) {
-    query_part const others = part_of_fold(queries, training, dealt, k, false);
-    query_part const left_out = part_of_fold(queries, training, dealt, k, true);
-    double const mean = mean_label(others.items);
-    for (std::size_t j = 0; j < page_smoothnesses.size(); ++j) {
-      scorecard_options options = choice.options;
-      options.smoothness = page_smoothnesses[j];
-      auto const pages =
-          fit_pages(one, others.queries, others.items, cuts, options, sizes, fit_for::judgment);
-      for (std::size_t i = 0; i < sizes.size(); ++i) {
-        auto const found = qualities(one, left_out, pages[i], options.loss, mean);
-        auto& to = all[i * page_smoothnesses.size() + j].qualities;
-        to.insert(to.end(), found.begin(), found.end());
-      }
-      ctx.report("cards", ++done, folds * page_smoothnesses.size());
-    }
-  }
+  std::vector<judged> const all = judge_cards(ctx, queries, training, cuts, choice.options, sizes);
   if (all.front().qualities.empty()) return choice;
-  for (judged& trial : all) {
-    for (double const q : trial.qualities) trial.trial.quality += q;
-    trial.trial.quality /= static_cast<double>(trial.qualities.size());
+  std::vector<judged> of_size;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    of_size.push_back(best_of_size(
+        std::span(all).subspan(i * page_smoothnesses.size(), page_smoothnesses.size())));
+  judged const best = *std::ranges::max_element(of_size, is_worse);
+  for (judged& one : of_size) {
+    compare(one, best);
+    choice.frontier.push_back(one.trial);
   }
-  compare(all);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    auto const first = all.begin() + static_cast<std::ptrdiff_t>(i * page_smoothnesses.size());
-    choice.frontier.push_back(
-        std::max_element(first, first + page_smoothnesses.size(), is_worse)->trial);
-  }
-  auto const smallest = std::ranges::find_if(
-      choice.frontier, [](card_trial const& one) { return one.behind <= one.error; });
+  auto const smallest = std::ranges::find_if(choice.frontier, [](card_trial const& card) {
+    return card.behind <= errors_behind_best * card.error;
+  });
   choice.options.page->max_features = smallest->features;
   choice.options.smoothness = smallest->smoothness;
   return choice;

@@ -511,15 +511,16 @@ page_card fit_features(context const& ctx, std::span<datasets::query_group const
   return page;
 }
 
-/// The totals of the documents that a card was fitted to, in about ten groups of equally many.
-std::vector<card_total> totals_of(page_card const& page, datasets::binned_dataset const& training) {
+}  // namespace
+
+std::vector<card_total> totals_of(page_card const& page, datasets::binned_dataset const& labelled) {
   constexpr std::size_t groups = 10;
-  std::vector<std::pair<std::int64_t, std::int32_t>> documents(training.documents);
-  for (std::size_t d = 0; d < training.documents; ++d) {
-    documents[d].second = training.labels[d];
-    for (std::size_t f = 0; f < training.feature_count(); ++f)
-      if (std::uint8_t const code = training.code(f, d); code != datasets::no_item)
-        documents[d].first += std::llrint(page.points[training.item_begin[f] + code]);
+  std::vector<std::pair<std::int64_t, std::int32_t>> documents(labelled.documents);
+  for (std::size_t d = 0; d < labelled.documents; ++d) {
+    documents[d].second = labelled.labels[d];
+    for (std::size_t f = 0; f < labelled.feature_count(); ++f)
+      if (std::uint8_t const code = labelled.code(f, d); code != datasets::no_item)
+        documents[d].first += std::llrint(page.points[labelled.item_begin[f] + code]);
   }
   std::ranges::sort(documents);
   std::vector<card_total> totals;
@@ -536,8 +537,6 @@ std::vector<card_total> totals_of(page_card const& page, datasets::binned_datase
   for (card_total& one : totals) one.mean_label /= one.documents;
   return totals;
 }
-
-}  // namespace
 
 std::vector<page_card> fit_pages(context const& ctx, std::span<datasets::query_group const> queries,
                                  datasets::binned_dataset const& training,

@@ -32,6 +32,10 @@ page_card fit_page(context const& ctx, std::span<datasets::query_group const> qu
                    datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                    scorecard_options const& options);
 
+/// The totals that a card gives labelled documents, as `cuts` made them, in about ten groups of
+/// equally many.
+std::vector<card_total> totals_of(page_card const& page, datasets::binned_dataset const& labelled);
+
 /// The purpose of a fit.
 enum class fit_for {
   use,       ///< points fitted to the smallest value, then rounded as well as can be
@@ -52,10 +56,11 @@ struct page_choice {
 };
 
 /// Chooses loss, smoothness and the number of features, at most `asked.page->max_features`, by
-/// cross-fitting over seeded folds of queries: the fewest features whose best card is behind the
-/// best of all by at most one standard error of the paired difference. Without `asked.cross_fit`,
-/// with fewer than two queries, and where no query tells cards apart, the options are those asked
-/// for, and there is no frontier.
+/// cross-fitting over seeded folds of queries. A card of each size has smoothness 0.1, unless
+/// cards of another smoothness are better by more than two standard errors of the paired
+/// difference. The size is the smallest whose card is behind the best by at most half a standard
+/// error. Without `asked.cross_fit`, with fewer than two queries, and where no query tells cards
+/// apart, the options are those asked for, and there is no frontier.
 page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                         scorecard_options const& asked);

@@ -385,5 +385,71 @@ TEST(one_page, says_what_totals_mean) {
   }
 }
 
+/// A pool of which the first document of each query has a label.
+datasets::dataset pool_with_few_labels(std::uint64_t seed) {
+  auto pool = random_set(600, seed);
+  for (datasets::query_group const& q : pool.queries)
+    for (std::size_t d = q.begin + 1; d < q.end; ++d) pool.labels[d] = datasets::unlabelled;
+  return pool;
+}
+
+model fit_one(datasets::dataset const& data, scorecard_recipe const& how, int threads = 1) {
+  recipe const recipes[] = {how};
+  return fit(on_threads(threads), data, recipes);
+}
+
+TEST(card_target, is_the_members_where_labels_are_few) {
+  auto const pool = pool_with_few_labels(21);
+  scorecard_recipe const few = card_recipe();
+  model const fitted = model_from_bytes(to_bytes(fit_one(pool, few)), "kept");
+  auto const& member = std::get<scorecard_member>(fitted.members.front());
+  EXPECT_EQ(member.options.page->target, card_target::members);
+  EXPECT_EQ(member.options.loss, card_loss::pair);
+  EXPECT_TRUE(member.frontier.empty());
+  EXPECT_EQ(member.training_documents, pool.size());
+  std::uint32_t labelled = 0;
+  for (card_total const& one : member.totals) labelled += one.documents;
+  EXPECT_EQ(labelled, pool.queries.size());
+  EXPECT_EQ(to_bytes(fit_one(pool, few, 3)), to_bytes(fitted));
+
+  scorecard_recipe many = few;
+  many.options.page->target = card_target::labels;
+  model const by_labels = fit_one(pool, many);
+  EXPECT_EQ(std::get<scorecard_member>(by_labels.members.front()).training_documents,
+            pool.queries.size());
+  EXPECT_NE(to_bytes(by_labels), to_bytes(fitted));
+}
+
+TEST(card_target, of_members_ranks_as_they_do) {
+  auto const all = random_set(600, 22);
+  auto pool = pool_with_few_labels(22);
+  context const ctx;
+  auto const scores = scorer(ctx, fit_one(pool, card_recipe())).score(ctx, all).scores;
+  // Few labels of the pool say what all of its labels do.
+  std::size_t agree = 0, pairs = 0;
+  for (datasets::query_group const& q : all.queries)
+    for (std::size_t a = q.begin; a < q.end; ++a)
+      for (std::size_t b = q.begin; b < q.end; ++b)
+        if (all.labels[a] > all.labels[b]) {
+          ++pairs;
+          agree += scores[a] > scores[b] ? 1 : 0;
+        }
+  EXPECT_GT(static_cast<double>(agree), .75 * static_cast<double>(pairs));
+}
+
+TEST(card_target, is_the_labels_where_there_are_enough_or_a_loss_is_given) {
+  auto const many = random_set(few_labels_for_card, 23);
+  scorecard_recipe how = card_recipe();
+  how.options.cross_fit = false;
+  auto const target_of = [](model const& of) {
+    return std::get<scorecard_member>(of.members.front()).options.page->target;
+  };
+  EXPECT_EQ(target_of(fit_one(many, how)), card_target::labels);
+  auto const few = random_set(few_labels_for_card - 20, 23);
+  EXPECT_EQ(target_of(fit_one(few, how)), card_target::members);
+  how.options.page->choose_loss = false;
+  EXPECT_EQ(target_of(fit_one(few, how)), card_target::labels);
+}
+
 }  // namespace
 }  // namespace rulerank::l2r::one_page_test

@@ -20,6 +20,10 @@ namespace {
 constexpr named_values<card_loss, 3> loss_words{
     {{"pair", card_loss::pair}, {"list", card_loss::list}, {"point", card_loss::point}}};
 
+constexpr named_values<card_target, 3> target_words{{{"auto", card_target::automatic},
+                                                     {"labels", card_target::labels},
+                                                     {"members", card_target::members}}};
+
 constexpr std::size_t documents_a_piece = 4096;
 constexpr std::string_view cross_fitted_points = "cross-fit";
 
@@ -66,6 +70,14 @@ card_loss card_loss_from(std::string_view word) {
   return value_named<card_loss>(loss_words, word, "loss: found");
 }
 
+std::string_view name_of(card_target target) {
+  return name_in(target_words, target);
+}
+
+card_target card_target_from(std::string_view word) {
+  return value_named<card_target>(target_words, word, "target: found");
+}
+
 void check(scorecard_options const& options) {
   if (!(options.points_penalty >= 1e-9 && options.points_penalty <= 1e4))
     throw usage_error(
@@ -96,7 +108,9 @@ nlohmann::ordered_json to_json(scorecard_options const& options) {
     json["smoothness"] = options.smoothness;
   }
   if (options.page)
-    json["page"] = {{"max_features", options.page->max_features}, {"points", options.page->points}};
+    json["page"] = {{"max_features", options.page->max_features},
+                    {"points", options.page->points},
+                    {"target", name_of(options.page->target)}};
   return json;
 }
 
@@ -109,6 +123,7 @@ scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
     json_fields const page(fields.member("page"), name, prefix + "page.");
     options.page = {page.integer("max_features", 1, 1000),
                     static_cast<int>(page.integer("points", 1, 10000))};
+    if (page.has("target")) options.page->target = page.known("target", card_target_from);
   }
   if (fields.member("points_penalty").is_string()) {
     if (fields.word("points_penalty") != cross_fitted_points)

@@ -32,6 +32,20 @@ enum class card_loss { pair, list, point };
 std::string_view name_of(card_loss);
 card_loss card_loss_from(std::string_view);
 
+/// The values that the points of a card on one page are fitted to.
+/// - labels: those of the training documents.
+/// - members: grades from 0 to 4, by the scores that the recommended members (recommend), fitted to
+///   the labels, give to all documents of the pool. Few labels leave the points of a card to
+///   chance; more members, and the pool, take some of it away (Bucila, Caruana and Niculescu-Mizil,
+///   Model compression, KDD 2006).
+/// - automatic: `members` for fewer than `few_labels_for_card` labels, else `labels`.
+enum class card_target { automatic, labels, members };
+inline constexpr std::size_t few_labels_for_card = 1000;
+
+/// The words of the command line, `auto` for automatic; card_target_from throws `usage_error`.
+std::string_view name_of(card_target);
+card_target card_target_from(std::string_view);
+
 /// A card on one page: at most so many features, chosen one by one by what they gain; the points of
 /// each rise or fall over its bins, which its documents decide (the bin of missing values is free);
 /// points are whole numbers. Bins with the same points are one.
@@ -40,6 +54,7 @@ struct card_page {
   int points = 100;               ///< the largest of an item, 1 to 10000; sums stay below 2^24
   /// Beside `scorecard_options::cross_fit`: the labels choose `pair` or `point`, too.
   bool choose_loss = false;
+  card_target target = card_target::labels;
 };
 
 /// How good the best card of a size is on queries that it was not fitted to (cross-fitting). The
@@ -49,7 +64,7 @@ struct card_trial {
   std::size_t features = 0;  ///< at most
   double smoothness = 0;
   double quality = 0;  ///< mean over the queries; larger is better
-  double behind = 0;   ///< mean over the queries of the difference to the best of all trials
+  double behind = 0;   ///< mean over the queries of the difference to the best of all sizes
   double error = 0;    ///< standard error of `behind`
 };
 

@@ -1,9 +1,15 @@
 #include "core/error.hpp"
+#include "core/process_group.hpp"
 #include "core/stopwatch.hpp"
 #include "l2r/model/member_kind.hpp"
 #include "l2r/model/options_json.hpp"
+#include "l2r/model/recommended.hpp"
+#include "l2r/model/scorer.hpp"
 #include "l2r/scorecard/one_page.hpp"
+#include "l2r/scorecard/query_parts.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -19,7 +25,9 @@ scorecard_recipe card_recipe() {
   // The features of a page are few, and large points of theirs do no harm.
   made.options.points_penalty = 1e-3;
   made.options.cross_fit = true;
-  made.options.page.emplace().choose_loss = true;
+  card_page& page = made.options.page.emplace();
+  page.choose_loss = true;
+  page.target = card_target::automatic;
   return made;
 }
 
@@ -40,22 +48,67 @@ std::vector<std::uint32_t> documents_of_items(datasets::binned_dataset const& it
   return count;
 }
 
+/// The grade, 0 to 4, of a document whose score lies so many deviations above its list's mean.
+/// Pairs of the top then weigh most, as they do with labels.
+std::int32_t grade_of(double score) {
+  return static_cast<std::int32_t>(std::lround(std::clamp(1.5 * score + 1, 0.0, 4.0)));
+}
+
+/// All documents of the pool, as `cuts` make them. Their labels are grades by the scores that the
+/// recommended members, fitted to the labels, give them.
+query_part graded_by_members(context const& ctx, fitting const& from, scorecard_recipe const& card,
+                             datasets::discretizer const& cuts) {
+  context const alone = without_processes(ctx);
+  model const members = fit(
+      alone, from.train, recommend(count_labels(from.train), card.discretizer, card.cuts).recipes);
+  query_part pool{from.train.queries, datasets::apply_discretizer(ctx, from.train, cuts)};
+  std::vector<double> const scores = score(alone, members, from.train).scores;
+  std::ranges::transform(scores, pool.items.labels.begin(), grade_of);
+  pool.items.max_label = *std::ranges::max_element(pool.items.labels);
+  return pool;
+}
+
+scorecard_member member_of(page_card page, scorecard_options const& options, std::size_t folds,
+                           std::vector<card_trial> frontier) {
+  return {std::make_shared<datasets::discretizer const>(std::move(page.cuts)),
+          options,
+          std::move(page.card),
+          folds,
+          static_cast<std::uint32_t>(page.items.documents),
+          documents_of_items(page.items),
+          std::move(frontier),
+          std::move(page.totals)};
+}
+
+/// A card on one page.
+scorecard_member fit_page_member(context const& ctx, fitting const& from,
+                                 scorecard_recipe const& wanted, fitted_items const& made) {
+  scorecard_options options = wanted.options;
+  card_target& target = options.page->target;
+  if (target == card_target::automatic)
+    target = options.page->choose_loss && from.labelled.size() < few_labels_for_card
+                 ? card_target::members
+                 : card_target::labels;
+  if (target == card_target::members) {
+    query_part const pool = graded_by_members(ctx, from, wanted, *made.cuts);
+    if (options.page->choose_loss) options.loss = card_loss::pair;
+    options.cross_fit = false;  // grades have no chance that folds could show
+    options.page->choose_loss = false;
+    page_card page = fit_page(ctx, pool.queries, pool.items, *made.cuts, options);
+    page.totals = totals_of(page, *made.items);
+    return member_of(std::move(page), options, 0, {});
+  }
+  page_choice choice = choose_page(ctx, from.lists, *made.items, *made.cuts, options);
+  page_card page = fit_page(ctx, from.lists, *made.items, *made.cuts, choice.options);
+  std::size_t const folds = choice.frontier.empty() ? 0 : options.folds;
+  return member_of(std::move(page), choice.options, folds, std::move(choice.frontier));
+}
+
 model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<scorecard_recipe>(how);
   check(wanted.options);
   fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
-  if (wanted.options.page) {
-    page_choice choice = choose_page(ctx, from.lists, *made.items, *made.cuts, wanted.options);
-    page_card page = fit_page(ctx, from.lists, *made.items, *made.cuts, choice.options);
-    return scorecard_member{std::make_shared<datasets::discretizer const>(std::move(page.cuts)),
-                            choice.options,
-                            std::move(page.card),
-                            wanted.options.cross_fit ? wanted.options.folds : 0,
-                            static_cast<std::uint32_t>(page.items.documents),
-                            documents_of_items(page.items),
-                            std::move(choice.frontier),
-                            std::move(page.totals)};
-  }
+  if (wanted.options.page) return fit_page_member(ctx, from, wanted, made);
   scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
   return scorecard_member{made.cuts,
                           used,
