@@ -170,11 +170,12 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         return tags
 
 
-def discretizer_options(of):
-    if of.bins != "cv" and not 2 <= of.bins <= 250:
-        raise UsageError(f"bins: found {of.bins!r}, expected 2 to 250 or 'cv'")
-    return _core.DiscretizerOptions(of.method, 0 if of.bins == "cv" else of.bins, of.norm,
-                                    of.missing_values, of.unlisted)
+def discretizer_options(of, method=None, bins=None):
+    """How features become items. `method`, `bins`: instead of None."""
+    method, bins = of.method or method, bins if of.bins is None else of.bins
+    if bins != "cv" and not 2 <= bins <= 250:
+        raise UsageError(f"bins: found {bins!r}, expected 2 to 250 or 'cv'")
+    return _core.DiscretizerOptions(method, 0 if bins == "cv" else bins, of.norm, of.missing_values, of.unlisted)
 
 
 def normalizes(cuts):

@@ -26,13 +26,19 @@ if typing.TYPE_CHECKING:
 
     from ._types import Array, Bins, Count, Names, Path, Penalty, Progress, RandomState, Rows, Vector
 
-KINDS = ("rules", "scorecard", "linear")
+KINDS = ("rules", "scorecard", "card", "linear")
 # The kinds of members that a parameter is of.
 KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence": ("rules",),
             "support_weight": ("rules",), "smoothing": ("rules",), "feature_share": ("rules",),
-            "method": ("rules", "scorecard"), "bins": ("rules", "scorecard"),
-            "loss": ("scorecard",), "points_penalty": ("scorecard",), "smoothness": ("scorecard",),
+            "method": ("rules", "scorecard", "card"), "bins": ("rules", "scorecard", "card"),
+            "loss": ("scorecard", "card"), "points_penalty": ("scorecard", "card"), "smoothness": ("scorecard", "card"),
+            "max_features": ("card",), "max_points": ("card",), "target": ("card",),
             "strength": ("linear",)}
+
+
+# What None is.
+USUAL = {"method": "tube", "bins": 10, "loss": "pair", "points_penalty": 1e-4, "smoothness": 0.1}
+USUAL_OF_CARD = {"method": "capped", "bins": 12, "points_penalty": 1e-3}
 
 
 class PreparedScorers:
@@ -59,17 +65,22 @@ class RuleRanker(Running, BaseEstimator):
 
     Parameters
     ----------
-    members : "recommended" or kinds of members: rules, scorecard, linear, as a list or "rules,linear"
+    members : "recommended" or kinds of members: rules, scorecard, card, linear, as a list or "rules,linear"
         Their standardized scores are averaged. recommended: what is best for labels like those of `fit`;
         `recommendation_` says what and why.
     rule_size, min_support, min_confidence, support_weight, smoothing, feature_share
         Of rules: items of a rule with its consequent; when a rule is valid; W of an itemset's weight n^W;
         A of the confidence (n_r + A prior_r) / (n + A); the share of the features that rules are made of.
     method, bins, norm, missing_values, unlisted
-        How features become items, as of `Discretizer`.
+        How features become items, as of `Discretizer`. None: "tube" and 10, of a card "capped" and 12.
     cuts : `Discretizer.cuts_`, instead of these
     loss, points_penalty, smoothness
-        Of a scorecard: {"pair", "list", "point"}; numbers, or points_penalty="cross-fit" for both.
+        Of a scorecard or a card: {"pair", "list", "point"} and two numbers. None: "pair", 1e-4 and 0.1, of a card
+        a loss that suits the labels, 1e-3 and what cross-fitting chooses. points_penalty="cross-fit" chooses both
+        numbers of a scorecard.
+    max_features, max_points : of a card, its features and the points of an item at most
+    target : {"auto", "labels", "members"}, what the points of a card are fitted to: the labels, or grades that the
+        recommended members give all rows. auto: grades with fewer than 1,000 labels
     strength : number or "cross-fit", of the ridge of linear members
     folds : of cross-fitting
     engine : {"auto", "lrar", "project", ...}, what counts rules; all give the same bits
@@ -103,9 +114,10 @@ class RuleRanker(Running, BaseEstimator):
 
     def __init__(self, members: Names = "recommended", *, rule_size: Count = 3, min_support: Count = 1,
                  min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
-                 feature_share: float = 1.0, method: str = "tube", bins: Bins = 10, norm: str = "none",
-                 missing_values: str = "item", unlisted: str = "zero", cuts: _core.Cuts | None = None, loss: str = "pair",
-                 points_penalty: Penalty = 1e-4, smoothness: float = 0.1, strength: Penalty = 10.0,
+                 feature_share: float = 1.0, method: str | None = None, bins: Bins | None = None, norm: str = "none",
+                 missing_values: str = "item", unlisted: str = "zero", cuts: _core.Cuts | None = None,
+                 loss: str | None = None, points_penalty: Penalty | None = None, smoothness: float | None = None,
+                 max_features: Count = 10, max_points: Count = 100, target: str = "auto", strength: Penalty = 10.0,
                  folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
                  n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
@@ -124,6 +136,9 @@ class RuleRanker(Running, BaseEstimator):
         self.loss = loss
         self.points_penalty = points_penalty
         self.smoothness = smoothness
+        self.max_features = max_features
+        self.max_points = max_points
+        self.target = target
         self.strength = strength
         self.folds = folds
         self.engine = engine
@@ -149,7 +164,7 @@ class RuleRanker(Running, BaseEstimator):
 
     def _recipes(self, train):
         kinds = self._kinds()
-        cutting = discretizer_options(self)
+        cutting = discretizer_options(self, USUAL["method"], USUAL["bins"])
         if kinds == ["recommended"]:
             name, members, reason, recipes = _core.recommend(train, cutting, self.cuts)
             self.recommendation_ = {"name": name, "members": members, "reason": reason}
@@ -159,12 +174,20 @@ class RuleRanker(Running, BaseEstimator):
             value = getattr(self, name)
             return None if isinstance(value, str) and value == "cross-fit" else value
 
+        def given(name):
+            return USUAL[name] if getattr(self, name) is None else number(name)
+
+        if "card" in kinds and self.points_penalty == "cross-fit":
+            raise UsageError("points_penalty: found 'cross-fit', expected a number for a card")
         make = {
             "rules": lambda: _core.rules_recipe(
                 cutting, self.cuts, self.rule_size, self.min_support, self.min_confidence,
                 self.support_weight, self.smoothing, self.feature_share),
             "scorecard": lambda: _core.scorecard_recipe(
-                cutting, self.cuts, self.loss, number("points_penalty"), self.smoothness, self.folds),
+                cutting, self.cuts, given("loss"), given("points_penalty"), given("smoothness"), self.folds),
+            "card": lambda: _core.card_recipe(
+                cutting, self.cuts, self.method, 0 if self.bins == "cv" else self.bins, self.loss, self.points_penalty,
+                self.smoothness, self.folds, self.max_features, self.max_points, self.target),
             "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds)}
         return [make[kind]() for kind in kinds]
 
@@ -302,7 +325,9 @@ class RuleRanker(Running, BaseEstimator):
         a training row lists. Of several members of a kind the first counts. `params`
         stand instead of the file's."""
         model = _core.Model.read(str(path))
-        made = cls(**{"members": ",".join(dict.fromkeys(model.kinds))} | model.parameters | params)
+        usual = USUAL_OF_CARD if "card" in model.kinds else USUAL
+        own = {name: value for name, value in model.parameters.items() if name not in usual or value != usual[name]}
+        made = cls(**{"members": ",".join(dict.fromkeys(model.kinds))} | own | params)
         made.model_ = model
         made.n_features_in_ = model.feature_count
         if model.feature_names:

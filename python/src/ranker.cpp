@@ -88,7 +88,13 @@ void add_parameters(nb::dict& to, l2r::rules_member const& of) {
 
 void add_parameters(nb::dict& to, l2r::scorecard_member const& of) {
   to["loss"] = std::string(l2r::name_of(of.options.loss));
-  if (of.cross_fitted_folds != 0) {
+  if (of.options.page) {
+    to["points_penalty"] = of.options.points_penalty;
+    to["smoothness"] = of.options.smoothness;
+    to["max_features"] = of.options.page->max_features;
+    to["max_points"] = of.options.page->points;
+    to["target"] = std::string(l2r::name_of(of.options.page->target));
+  } else if (of.cross_fitted_folds != 0) {
     to["points_penalty"] = "cross-fit";
     to["folds"] = of.cross_fitted_folds;
   } else {
@@ -116,6 +122,12 @@ nb::dict model_parameters(l2r::model const& model) {
       if (!all.contains(name)) all[name] = value;
   }
   return all;
+}
+
+/// A kind of members, of a scorecard on one page `card`.
+std::string kind_text(l2r::model_member const& of) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&of);
+  return std::string(card != nullptr && card->options.page ? "card" : l2r::kind_of(of));
 }
 
 nb::object python_int(l2r::exact_integer const& of) {
@@ -361,6 +373,34 @@ l2r::scorecard_options card_options(std::string const& loss, std::optional<doubl
   return options;
 }
 
+/// How to fit a card; what is none suits a card.
+member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
+                      std::optional<std::string> const& method, std::optional<int> bins,
+                      std::optional<std::string> const& loss, std::optional<double> points_penalty,
+                      std::optional<double> smoothness, std::size_t folds, std::size_t max_features,
+                      int max_points, std::string const& target) {
+  l2r::scorecard_recipe made = l2r::card_recipe();
+  made.cuts = shared(cuts);
+  datasets::discretizer_options const own = made.discretizer;
+  made.discretizer = discretizer;
+  made.discretizer.method = method ? datasets::binning_from(*method) : own.method;
+  made.discretizer.bins = bins.value_or(own.bins);
+  l2r::scorecard_options& options = made.options;
+  if (loss) {
+    options.loss = l2r::card_loss_from(*loss);
+    options.page->choose_loss = false;
+  }
+  options.points_penalty = points_penalty.value_or(options.points_penalty);
+  options.cross_fit = !smoothness;
+  options.smoothness = smoothness.value_or(options.smoothness);
+  options.folds = folds;
+  options.page->max_features = max_features;
+  options.page->points = max_points;
+  options.page->target = l2r::card_target_from(target);
+  l2r::check(options);
+  return {std::move(made)};
+}
+
 void add_recipes(nb::module_& to) {
   nb::class_<member_recipe> const recipe(to, "Recipe", "How to fit a member of a model.");
   to.def(
@@ -388,6 +428,9 @@ void add_recipes(nb::module_& to) {
       },
       "discretizer"_a, "cuts"_a.none(), "loss"_a, "points_penalty"_a.none(), "smoothness"_a,
       "folds"_a, "points_penalty None: both penalties by cross-fitting.");
+  to.def("card_recipe", card_of, "discretizer"_a, "cuts"_a.none(), "method"_a.none(),
+         "bins"_a.none(), "loss"_a.none(), "points_penalty"_a.none(), "smoothness"_a.none(),
+         "folds"_a, "max_features"_a, "max_points"_a, "target"_a);
   to.def(
       "linear_recipe",
       [](datasets::discretizer_options const& discretizer, std::optional<double> strength,
@@ -449,7 +492,7 @@ void add_model(nb::module_& to) {
                    [](fitted_model const& of) {
                      std::vector<std::string> kinds;
                      for (l2r::model_member const& one : of.model.members)
-                       kinds.emplace_back(l2r::kind_of(one));
+                       kinds.emplace_back(kind_text(one));
                      return kinds;
                    })
       .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })

@@ -16,12 +16,13 @@ Y, QID = np.arange(40) % 3, np.arange(40) // 10
 ROWS = [["a", "b"], ["a"]]
 
 WRONG = {
-    RuleRanker: {"rule_size": [2.5, -1, None, True, 2**40], "bins": [None, 2.5, "some", [3]], "members": [3, None], "n_jobs": [1.5, "all"],
+    RuleRanker: {"rule_size": [2.5, -1, None, True, 2**40], "bins": [2.5, "some", [3]], "members": [3, None], "n_jobs": [1.5, "all"],
                  "random_state": [-1, "one", 0.5, 2**64], "min_confidence": ["0.1", None, 1j], "min_support": ["10%"],
                  "cuts": [3, "tube"], "norm": [None, 1], "device": [0], "engine": [None],
                  "support_weight": ["large"], "smoothing": [None], "feature_share": ["half"]},
-    functools.partial(RuleRanker, "scorecard"): {"loss": [1], "points_penalty": [None, "auto"], "smoothness": ["much"],
+    functools.partial(RuleRanker, "scorecard"): {"loss": [1], "points_penalty": ["auto"], "smoothness": ["much"],
                                                  "folds": [2.5, -2]},
+    functools.partial(RuleRanker, "card"): {"max_features": [2.5, None], "max_points": ["many"], "target": [3], "smoothness": ["much"]},
     functools.partial(RuleRanker, "linear"): {"strength": ["auto", None], "folds": ["5"]},
     SelectiveSampler: {"partitions": [None, 2.5, "all"], "max_documents": [-1, 0.5, None], "whole_queries": [1, "yes"],
                        "feature_order": [None], "rule_size": ["4"], "cuts": [X]},

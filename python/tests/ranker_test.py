@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 import rulerank
 from rulerank import RuleRanker, evaluate, load_letor
 
-MEMBERS = ["recommended", "rules", "scorecard", "linear", "rules,scorecard,linear"]
+MEMBERS = ["recommended", "rules", "scorecard", "card", "linear", "rules,scorecard,linear"]
 
 
 @pytest.fixture(scope="module")
@@ -292,6 +292,17 @@ def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members
     assert RuleRanker.load(tmp_path / "m", n_jobs=2, folds=9).get_params() == fitted.get_params() | {"n_jobs": 2, "folds": 9}
 
 
+@pytest.mark.parametrize("target", ["labels", "members"])
+def test_a_loaded_card_is_fitted_again(train, test, tmp_path, target):
+    fitted = RuleRanker("card", max_features=4, max_points=20, target=target).fit(train.X, train.y, train.qid)
+    scores = fitted.predict(test.X, test.qid)
+    assert (scores == np.round(scores)).all() and 0 <= scores.min() and scores.max() <= 80
+    fitted.save(tmp_path / "m")
+    loaded = RuleRanker.load(tmp_path / "m")
+    assert loaded.members == "card" and loaded.target == target and loaded.max_points == 20
+    assert (clone(loaded).fit(train.X, train.y, train.qid).predict(test.X, test.qid) == scores).all()
+
+
 def with_a_column(X, values):
     return np.column_stack([X, np.full(len(X), values)])
 
@@ -536,6 +547,9 @@ def test_rows_without_a_label(train):
     ({"members": "rule"}, "members: found 'rule'"),
     ({"members": "rules,rules"}, "each once"),
     ({"rule_size": 4}, "rule_size: found 4, and no member is of the kind rules"),
+    ({"members": "card", "points_penalty": "cross-fit"}, "points_penalty: found 'cross-fit', expected a number"),
+    ({"members": "card", "target": "pool"}, "target: found 'pool'"),
+    ({"members": "rules", "max_features": 3}, "no member is of the kind card"),
     ({"members": "linear", "loss": "list"}, "loss: found 'list'"),
     ({"members": "rules", "rule_size": 1}, "rule size|size"),
     ({"members": "rules", "method": "tubes"}, "found 'tubes'"),
