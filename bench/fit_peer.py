@@ -81,7 +81,7 @@ def main():
         converted(a.train, folder / "train.svm")
         converted(a.test, folder / "test.svm")
         ours = [a.program, "--threads", a.threads, "--quiet"]
-        steps = {("fit", "rulerank"): [ours[0], "fit", "--train", a.train, "--model", "r.model", *ours[1:]],
+        steps = {("fit", "rulerank"): [ours[0], "fit", "--train", a.train, "--model", "r.model", "--members", "recommended", *ours[1:]],
                  ("fit", "lightgbm"): [sys.executable, "fit.py", "train.svm", "l.model", a.threads],
                  ("rank", "rulerank"): [ours[0], "rank", "--model", "r.model", "--test", a.test, "--out", "rulerank.txt",
                                         *ours[1:]],

@@ -234,7 +234,7 @@ def one_fold(program, folder, out):
 
 
 def recommended(program, folder, out):
-    common.call(program, "fit", "--train", folder / "train.txt", "--model", out / "model", "--threads", 1, "--quiet")
+    common.call(program, "fit", "--train", folder / "train.txt", "--model", out / "model", "--members", "recommended", "--threads", 1, "--quiet")
     common.call(program, "rank", "--model", out / "model", "--test", folder / "test.txt", "--out", out / f"{folder.name}.score",
                 "--threads", 1, "--device", "cpu", "--quiet")
     (out / "model").unlink()

@@ -20,7 +20,7 @@ def run(program, fold, documents, folder):
     def call(*line):
         common.call(program, *line, "--quiet", cwd=folder)
     call("reduce", "--train", fold / "train.txt", "--max-documents", documents, "--out", "chosen.txt")
-    call("fit", "--train", "chosen.txt", "--pool", fold / "train.txt", "--model", "model")
+    call("fit", "--train", "chosen.txt", "--pool", fold / "train.txt", "--model", "model", "--members", "recommended")
     call("rank", "--model", "model", "--test", fold / "test.txt", "--out", "scores.txt")
     found = common.averages(program, fold / "test.txt", "scores.txt", ",".join(MEASURES), "--ties", "average", cwd=folder)
     return {**found, "documents": len((folder / "chosen.txt").read_text().splitlines())}

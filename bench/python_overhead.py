@@ -221,7 +221,7 @@ def main():
     steps = {"rules": ([ranking], same_scores),
              "members": ([("fit", "--train", train_file, "--members", "scorecard,linear", "--model", folder / "model")],
                          lambda found: found == (folder / "model").read_bytes()),
-             "recommended": ([("fit", "--train", train_file, "--model", folder / "model"),
+             "recommended": ([("fit", "--train", train_file, "--members", "recommended", "--model", folder / "model"),
                               ("rank", "--model", folder / "model", "--test", test_file, "--out", scores)], same_scores),
              "reduce": ([("reduce", "--train", train_file, "--out", folder / "reduced")], same_lines),
              "evaluate": ([("evaluate", "--test", test_file, "--scores", scores, "--metrics", "MAP,NDCG@1-10", "--out",
