@@ -195,7 +195,7 @@ eval::table totals_table(scorecard_member const& member) {
   std::uint64_t below = 0, all = 0;
   for (l2r::card_total const& one : member.totals) all += one.documents;
   eval::table t{
-      fmt::format("What a total means, over {}:", counted(all, "training document")),
+      fmt::format("What a total means, over {}:", counted(all, "labelled document")),
       {{"total", fixed}, {"documents", fixed}, {"% below", fixed, 1}, {"mean label", fixed, 3}}};
   for (l2r::card_total const& one : member.totals) {
     t.rows.insert(t.rows.begin(),
@@ -221,6 +221,11 @@ void add_page(scorecard_member const& member, inspected_member const& of, bool w
   }
   say(to, "A document's total is the sum of the points of its bins, one of each of {}: {} to {}.",
       counted(card.features.size(), "feature"), least, most);
+  if (member.options.page->target == l2r::card_target::members)
+    say(to,
+        "The points are fitted to grades that the recommended members, fitted to the labels, give "
+        "{}",
+        counted(member.training_documents, "document of the pool", "documents of the pool"));
   say(to, "loss {}, smoothness {}{}, points penalty {}; {}", name_of(member.options.loss),
       member.options.smoothness, member.frontier.empty() ? "" : " by cross-fitting",
       member.options.points_penalty, cuts_text(*member.cuts));

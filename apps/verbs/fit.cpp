@@ -18,6 +18,11 @@ namespace {
 
 struct fit_arguments : fitting_arguments {
   std::string pool;
+  bool best = false;
+  CLI::Option const* members = nullptr;
+
+  /// Whether the card is compared with other models: no one asked for certain members.
+  bool compares() const { return members->count() == 0 && settings.file.empty(); }
 };
 
 /// What a member was made of.
@@ -38,7 +43,9 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
     std::size_t const features = card->card.features.size(), items = card->card.points.size();
     std::string words =
         fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"));
-    if (!card->frontier.empty())
+    if (card->options.page && card->options.page->target == l2r::card_target::members)
+      words += ", fitted to grades by the recommended members";
+    else if (!card->frontier.empty())
       words += fmt::format(", smoothness {} by cross-fitting", card->options.smoothness);
     else if (card->cross_fitted_folds > 0)
       words += fmt::format(", points penalty {} and smoothness {} by cross-fitting",
@@ -71,6 +78,23 @@ void say_frontier(session& owner, l2r::model const& model) {
   }
 }
 
+/// Says which features of a card depend on the other documents of a list.
+void say_where_it_is_not_portable(session& owner, datasets::dataset const& train,
+                                  l2r::model const& model) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
+  if (model.members.size() > 1 || card == nullptr || !card->options.page) return;
+  std::vector<std::uint32_t> const normalized = datasets::features_normalized_within_queries(train);
+  auto const depend = static_cast<std::size_t>(std::ranges::count_if(
+      card->card.features,
+      [&](std::uint32_t feature) { return std::ranges::binary_search(normalized, feature); }));
+  owner.note("features_normalized_within_queries", depend);
+  if (depend > 0)
+    owner.say(fmt::format(
+        "the values of {} of the card's {} are normalized within their query: a document's total "
+        "depends on the list that it was normalized in",
+        depend, counted(card->card.features.size(), "feature")));
+}
+
 /// A member that gives all documents the same score is worth a warning.
 void warn_of_constants(session& owner, l2r::model const& model) {
   auto const is_zero = [](std::int64_t points) { return points == 0; };
@@ -101,6 +125,64 @@ void say_of_pool(session& owner, datasets::dataset const& train) {
         "query, which ranks better");
 }
 
+nlohmann::ordered_json to_json(l2r::compared_model const& model) {
+  return {{"name", model.name},
+          {"ndcg", model.quality},
+          {"difference", {model.ahead.mean, model.ahead.low, model.ahead.high}},
+          {"is_better", model.is_better}};
+}
+
+/// Compares the card with the models that rank best without fitting on a page, and says what it
+/// costs. Returns the card, or with --best the best of all.
+l2r::model compared(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
+                    l2r::model card) {
+  auto const timer = owner.stage("compare");
+  auto const& member = std::get<l2r::scorecard_member>(card.members.front());
+  std::shared_ptr<datasets::discretizer const> given;
+  if (!arguments.discretizer.fitted.empty())
+    given = std::make_shared<datasets::discretizer const>(
+        arguments.discretizer.fit_or_read(owner, train));
+  std::vector<l2r::compared_model> models{
+      {"card",
+       {l2r::scorecard_recipe{arguments.member.card_cuts(arguments.discretizer), given,
+                              member.options}}}};
+  for (l2r::compared_model& one :
+       l2r::models_beside_card(train, arguments.discretizer.options(), given))
+    models.push_back(std::move(one));
+  l2r::compare_models(owner.ctx(), train, models, arguments.member.folds);
+  if (models.front().queries < 2) {
+    constexpr char const* why = "fewer than two queries have documents of different labels";
+    if (arguments.best)
+      throw usage_error(fmt::format("--best: no models can be compared: {}", why));
+    owner.say(fmt::format("the card is not compared with other models: {}", why));
+    return card;
+  }
+  nlohmann::ordered_json notes = nlohmann::ordered_json::array();
+  for (l2r::compared_model const& one : models) {
+    notes.push_back(to_json(one));
+    owner.say(fmt::format(
+        "{}: NDCG {:.4f}{}", one.name, one.quality,
+        &one == &models.front()
+            ? fmt::format(" over {} by cross-fitting", counted(one.queries, "query", "queries"))
+            : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
+                          one.ahead.mean, one.ahead.low, one.ahead.high)));
+  }
+  owner.note("compared", std::move(notes));
+  auto const& best = *std::ranges::max_element(models, {}, &l2r::compared_model::quality);
+  if (best.is_better)
+    owner.say(fmt::format("{} ranks significantly better than the card{}", best.name,
+                          arguments.best ? "" : ": --best fits it"));
+  else if (&best != &models.front())
+    owner.say(fmt::format(
+        "no model ranks significantly better than the card; {} may be better by up to {:.4f}",
+        best.name, best.ahead.high));
+  else
+    owner.say("no model ranks better than the card");
+  if (!arguments.best || &best == &models.front()) return card;
+  owner.say(fmt::format("the best is fitted: {}", best.name));
+  return l2r::fit(owner.ctx(), train, best.recipes);
+}
+
 /// The training documents, those of the pool without labels among them.
 datasets::dataset read_documents(session& owner, fit_arguments const& arguments) {
   auto const timer = owner.stage("read");
@@ -118,15 +200,24 @@ void fit(session& owner, fit_arguments const& arguments) {
   std::vector<ranker_recipe> const recipes = arguments.recipes(owner);
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
-  l2r::model const model = make_model(owner, train, recipes);
-  if (recipes.front().kind == recommended_members && arguments.pool.empty())
-    say_of_pool(owner, train);
+  if (arguments.best && labelled < l2r::few_labels_for_card)
+    throw usage_error(
+        fmt::format("--best: found {}, expected {} or more to compare models; "
+                    "--members recommended needs fewer",
+                    counted(labelled, "label"), l2r::few_labels_for_card));
+  l2r::model model = make_model(owner, train, recipes);
+  say_frontier(owner, model);
+  if (arguments.compares()) {
+    if (arguments.pool.empty()) say_of_pool(owner, train);
+    if (labelled >= l2r::few_labels_for_card)
+      model = compared(owner, arguments, train, std::move(model));
+  }
   {
     auto const timer = owner.stage("write");
     l2r::write_model(model, arguments.model);
   }
   warn_of_constants(owner, model);
-  say_frontier(owner, model);
+  say_where_it_is_not_portable(owner, train, model);
   fitted_sizes const first = sizes_of(model.members.front());
   owner.note("training_documents", labelled);
   if (labelled < train.size()) owner.note("pool_documents", train.size());
@@ -159,17 +250,22 @@ void add_fit(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<fit_arguments>(
       program, owner, "fit", "Write everything that rank needs into one checked file",
       "rulerank fit --train reduced.txt --model fold1.model\n"
-      "  chooses the kinds of members by the labels, and says which and why.\n"
-      "  With --members rules they are rules alone, made as --rule-size 4,\n"
-      "  --method frequency and the like say",
+      "  fits a card: ten features, whole points, one page. It says what the card costs\n"
+      "  beside larger models. --best fits the best of them, --members others",
       fit);
   path_option(verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")->required();
   path_option(verb, "--pool", a.pool,
               "The documents that --train was chosen from, labelled or not: cuts are of all of "
               "them, values are normalized within all of their query");
   path_option(verb, "--model", a.model, "Where the model goes")->required();
-  a.member.members = recommended_members;
+  verb.add_flag("--best", a.best,
+                "Fit the model that ranks best by cross-fitting, which may have many members, "
+                "instead of a card; not with --members, --settings");
+  a.member.members = card_member;
   a.add_to(verb);
+  a.members = verb.get_option("--members");
+  verb.get_option("--best")->excludes(verb.get_option("--members"));
+  verb.get_option("--best")->excludes(verb.get_option("--settings"));
 }
 
 }  // namespace rulerank::apps

@@ -206,11 +206,11 @@ std::string gain_text(tuning::against_defaults const& of, eval::measure const& b
 /// One line: what the chosen rules have more than what fit gives without settings.
 std::string beside_fit_text(tuning::against_defaults const& of, eval::measure const& by,
                             std::string const& members) {
-  std::string const whole = fmt::format("beside what fit recommends without --settings ({}): {}",
-                                        members, interval_text(of, by));
+  std::string const whole =
+      fmt::format("beside the recommended members ({}): {}", members, interval_text(of, by));
   if (of.kept)
     return whole +
-           "; that is at least as good on these queries: fit without --settings, or tune "
+           "; they are at least as good on these queries: fit --members recommended, or tune "
            "--kinds rules,scorecard,linear";
   return fmt::format("{}, {}", whole, of.gain.low > 0 ? "significant" : "not significant");
 }

@@ -134,7 +134,7 @@ class Explain(harness.CommandLine):
         for name, text, row, kinds in (
                 ("many", draw(320, "M")[1], "several-labels", ["scorecard", "linear"]),
                 ("wide", wide, "many-features", ["rules", "scorecard"])):
-            self.expect(0, "fit", "--train", self.file(name, text), "--model", model,
+            self.expect(0, "fit", "--train", self.file(name, text), "--model", model, "--members", "recommended",
                         message=f"recommended ({row}): {kinds[0]}")
             scores = [float(line) for line in self.expect(
                 0, "rank", "--model", model, "--test", self.test, "--quiet").stdout.split()]

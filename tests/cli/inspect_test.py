@@ -104,7 +104,7 @@ class Inspect(harness.CommandLine):
 
     def test_members_that_fit_chooses(self):
         many = self.file("many.txt", draw(320, "M"))
-        self.expect(0, "fit", "--train", many, "--model", "best.model",
+        self.expect(0, "fit", "--train", many, "--model", "best.model", "--members", "recommended",
                     message="recommended (several-labels): scorecard (")
         line = ["inspect", "--model", "best.model", "--quiet", "--test", self.test]
         found = self.told(*line, "--format", "json")

@@ -327,11 +327,11 @@ class Rank(harness.CommandLine):
         self.assertTrue(all(float(score).is_integer() and 0 <= float(score) <= 40 for score in scores))
         found = json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
         self.assertLessEqual(len({item["feature"] for item in found["items"]}), 2)
-        self.assertEqual(found["options"]["page"], {"max_features": 2, "points": 20})
+        self.assertEqual(found["options"]["page"], {"max_features": 2, "points": 20, "target": "labels"})
         self.assertIn(max(item["points"] for item in found["items"]), range(1, 21))
         self.expect(0, "sample", "--documents", 600, "--features", 8, "--queries", 30, "--fold-count", 3, "--out-dir", "s",
                     "--quiet")
-        line = ["fit", "--train", "s/Fold1/train.txt", "--model", self.model, "--members", "card"]
+        line = ["fit", "--train", "s/Fold1/train.txt", "--model", self.model, "--members", "card", "--target", "labels"]
         self.expect(0, *line, message="at most 3 features: NDCG ")
         shown = self.expect(0, "inspect", "--model", self.model).stdout.decode()
         for part in ("Kind card", "What a total means", "Quality by size", "standard error"):
@@ -344,6 +344,55 @@ class Rank(harness.CommandLine):
                     message="--max-features")
         self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "scorecard", "--max-points", 10,
                     message="--max-points")
+
+    def test_few_labels_give_a_card_the_grades_of_members(self):
+        page = self.file("pool.txt", b"".join(
+            b"%d qid:%d 1:%d 2:%d 3:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11, d * 5 % 7) for d in range(300)))
+        few = self.file("few.txt", b"".join(page.read_bytes().splitlines(True)[::5]))
+        done = self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model)
+        self.assertIn(b", fitted to grades by the recommended members, in ", done.stderr)
+        self.assertNotIn(b"difference to the card", done.stderr)
+        shown = self.expect(0, "inspect", "--model", self.model).stdout
+        self.assertIn(b"fitted to grades that the recommended members, fitted to the labels, give 300 documents of the pool", shown)
+        self.assertIn(b"What a total means, over 60 labelled documents", shown)
+        self.assertEqual(json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
+                         ["options"]["page"]["target"], "members")
+        by_grades = self.model.read_bytes()
+        self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model, "--members", "card", "--target", "members",
+                    "--threads", 3)
+        self.assertEqual(self.model.read_bytes(), by_grades)
+        self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model, "--target", "labels")
+        self.assertNotEqual(self.model.read_bytes(), by_grades)
+        self.expect(2, "fit", "--train", few, "--model", self.model, "--best",
+                    message="--best: found 60 labels, expected 1000 or more")
+
+    def test_fit_says_what_the_card_costs(self):
+        # Two features decide together: no sum of points has it.
+        text = b"".join(b"%d qid:%d 1:%d 2:%d\n" % ((d * 7 % 4 // 2) ^ (d * 11 % 6 // 3), d // 20, d * 7 % 4, d * 11 % 6)
+                        for d in range(1200))
+        train = self.file("xor.txt", text)
+        manifest = self.folder / "m.json"
+        done = self.expect(0, "fit", "--train", train, "--model", self.model, "--manifest", manifest).stderr.decode()
+        self.assertRegex(done, r"card: NDCG 0\.\d{4} over 60 queries by cross-fitting")
+        self.assertRegex(done, r"rules: NDCG 1\.0000, difference to the card \+0\.\d{4} \(95 % interval \+0\.\d{4} to \+0\.\d{4}\)")
+        self.assertIn("rules ranks significantly better than the card: --best fits it", done)
+        compared = json.loads(manifest.read_text())["compared"]
+        self.assertEqual([one["name"] for one in compared][0], "card")
+        self.assertEqual(len(compared), 5)
+        card = self.model.read_bytes()
+        self.expect(0, "fit", "--train", train, "--model", self.model, "--threads", 3, "--quiet")
+        self.assertEqual(self.model.read_bytes(), card)
+        self.expect(0, "fit", "--train", train, "--model", self.model, "--best", message="the best is fitted: rules")
+        self.assertNotEqual(self.model.read_bytes(), card)
+        header = json.loads(self.model.read_bytes().split(b"\n", 2)[1])
+        self.assertEqual([one["kind"] for one in header["members"]], ["rules"])
+        self.assertNotIn(b"difference to the card", self.expect(0, "fit", "--train", train, "--model", self.model, "--members",
+                                                         "card").stderr)
+        one = self.file("one.txt", b"".join(b"%d qid:1 1:%d\n" % (d % 2, d % 7) for d in range(1000)))
+        self.expect(0, "fit", "--train", one, "--model", self.model, message="the card is not compared with other models: fewer than")
+        self.expect(2, "fit", "--train", one, "--model", self.model, "--best", message="--best: no models can be compared: fewer than")
+        for words in (["--members", "card"], ["--settings", self.file("s.json", b"{}")]):
+            self.expect(2, "fit", "--train", train, "--model", self.model, "--best", *words, message="--best")
 
     def test_kinds_of_members_in_settings(self):
         cuts = member(3)["discretizer"]
@@ -414,9 +463,9 @@ class Rank(harness.CommandLine):
     def test_fit_chooses_the_members(self):
         manifests = []
         models = []
-        for words in ([], ["--members", "recommended"], ["--threads", 3]):
+        for words in ([], ["--threads", 1], ["--threads", 3]):
             manifest = self.folder / "manifest.json"
-            done = self.expect(0, "fit", "--train", self.train, "--model", self.model,
+            done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members", "recommended",
                                "--manifest", manifest, *words)
             self.assertIn(b"recommended (few-labels): scorecard", done.stderr)
             self.assertIn(b"with 94 and with 188 labels, of 175 ways those that follow", done.stderr)
@@ -427,10 +476,10 @@ class Rank(harness.CommandLine):
         # What is not of one kind of members stays the line's.
         for words in (["--norm", "query-minmax"], ["--unlisted", "missing"],
                       ["--missing-values", "zero"]):
-            self.fit(*words)
+            self.fit("--members", "recommended", *words)
             self.assertNotEqual(self.model.read_bytes(), models[0])
         self.expect(0, "discretize", "--train", self.train, "--bins", 3, "--out-dir", "d")
-        self.fit("--discretizer", "d/discretizer.json")
+        self.fit("--members", "recommended", "--discretizer", "d/discretizer.json")
         self.assertNotEqual(self.model.read_bytes(), models[0])
 
     def test_fit_asks_for_a_pool_where_few_documents_are_compared(self):
@@ -462,8 +511,8 @@ class Rank(harness.CommandLine):
     def test_recommended_members(self):
         line = ["--train", self.train, "--test", self.test]
         manifest = self.folder / "manifest.json"
-        done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--manifest",
-                           manifest)
+        done = self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members", "recommended",
+                           "--manifest", manifest)
         words = done.stderr.decode()
         self.assertIn("recommended (few-labels): scorecard (loss point, points penalty 0.001, "
                       "smoothness 100), linear (strength 1000); cuts by frequency, 20 bins\n", words)
@@ -491,7 +540,7 @@ class Rank(harness.CommandLine):
         # Many lists have other members.
         many = self.file("many.txt", b"".join(
             b"%d qid:%d 1:%d 2:%d\n" % (d * 5 % 3, d // 20, d * 7 % 31, d % 11) for d in range(2000)))
-        done = self.expect(0, "fit", "--train", many, "--model", self.model)
+        done = self.expect(0, "fit", "--train", many, "--model", self.model, "--members", "recommended")
         self.assertIn(b"recommended (several-labels): scorecard (loss point", done.stderr)
         self.assertIn(b"2000 documents, 2 members", done.stderr)
         done = self.expect(0, "fit", "--train", many, "--model", self.model, "--quiet")
@@ -523,7 +572,7 @@ class Rank(harness.CommandLine):
         self.expect(0, *by_settings)
         for words in (*engines, ["--rule-size", 3]):
             self.expect(2, *by_settings, *words,
-                        message=f"{words[0]}: no member is of the kind rules; see rulerank rank")
+                        message=f"{words[0]}: no member is of the kind rules")
         # With a member of rules they are options of that one.
         self.fit("--members", "rules,linear", "--rule-size", 4)
         mixed = [*ranking, "--model", self.model]
@@ -542,17 +591,11 @@ class Rank(harness.CommandLine):
     def test_options_of_members_that_make_no_sense(self):
         line = ["fit", "--train", self.train, "--model", self.model]
         for words, message in (
-                (["--rule-size", 4], "--rule-size: fit chooses the members (--members recommended) "
-                 "and their options; expected --members rules beside it"),
-                *(([option, value], f"{option}: fit chooses the members (--members recommended) "
-                   f"and their options; expected --members {kind} beside it") for option, value, kind in (
-                       ("--min-support", 1, "rules"), ("--min-confidence", 0.1, "rules"),
-                       ("--support-weight", 0, "rules"), ("--smoothing", 0, "rules"),
-                       ("--feature-share", 1, "rules"), ("--method", "tube", "rules or scorecard or card"),
-                       ("--bins", 10, "rules or scorecard or card"), ("--loss", "pair", "scorecard or card"),
-                       ("--points-penalty", 1, "scorecard or card"), ("--smoothness", 1, "scorecard or card"),
-                       ("--max-features", 3, "card"), ("--max-points", 3, "card"),
-                       ("--strength", "cross-fit", "linear"))),
+                *(([option, value], f"{option}: no member is of the kind {kind}; expected --members {kind}")
+                  for option, value, kind in (
+                      ("--rule-size", 4, "rules"), ("--min-support", 1, "rules"), ("--min-confidence", 0.1, "rules"),
+                      ("--support-weight", 0, "rules"), ("--smoothing", 0, "rules"), ("--feature-share", 1, "rules"),
+                      ("--strength", "cross-fit", "linear"))),
                 (["--members", "rules", "--loss", "pair"],
                  "--loss: no member is of the kind scorecard"),
                 (["--members", "scorecard", "--strength", 3], "no member is of the kind linear"),

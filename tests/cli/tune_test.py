@@ -319,7 +319,7 @@ class Tune(harness.CommandLine):
                 0, "evaluate", "--test", files[1], "--scores", "s.txt", "--metrics", "MAP",
                 "--json").stdout)["systems"][0]["averages"]
 
-        fitted = self.expect(0, "fit", *line, "--model", "m").stderr.decode().splitlines()
+        fitted = self.expect(0, "fit", *line, "--model", "m", "--members", "recommended").stderr.decode().splitlines()
         model, base = self.read("m"), judged()
         done = self.expect(0, "tune", *line, "--vali", files[1], "--metrics", "MAP", "--kinds", kinds,
                            *tried, "--out", "best.json",
@@ -433,13 +433,13 @@ class Tune(harness.CommandLine):
         line = ["--train", "data/Fold1/train.txt"]
 
         def judged(*options):
-            self.expect(0, "fit", *line, "--model", "m", *options)
+            self.expect(0, "fit", *line, "--model", "m", *(options or ("--members", "recommended")))
             self.expect(0, "rank", "--model", "m", "--test", "data/Fold1/vali.txt", "--out", "s.txt")
             return json.loads(self.expect(
                 0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
                 "MAP", "--json").stdout)["systems"][0]["averages"]["MAP"]
 
-        advice = b"; that is at least as good on these queries: fit without --settings, or tune --kinds"
+        advice = b"; they are at least as good on these queries: fit --members recommended, or tune --kinds"
         poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
                 "1", "--try-min-confidence", "0.001"]
         seen = set()
@@ -453,7 +453,7 @@ class Tune(harness.CommandLine):
             self.assertEqual(fit["at_least_as_good"], gain <= 0)
             self.assertIn(f"): {gain:+.4f} MAP [{fit['low']:+.4f}, {fit['high']:+.4f}]".encode() +
                           (advice if gain <= 0 else b", "), done.stderr)
-            self.assertIn(b"beside what fit recommends without --settings (scorecard", done.stderr)
+            self.assertIn(b"beside the recommended members (scorecard", done.stderr)
             self.assertEqual([one["kind"] for one in fit["members"]], ["scorecard", "linear"])
             seen.add(gain <= 0)
             # The choice does not depend on it.
@@ -463,7 +463,7 @@ class Tune(harness.CommandLine):
         # Other kinds have it as their defaults.
         done = self.tune("--kinds", "linear", "--out", "best.json", "--json", small=[])
         self.assertNotIn("fit", json.loads(done.stdout))
-        self.assertNotIn(b"beside what fit recommends", done.stderr)
+        self.assertNotIn(b"beside the recommended members (", done.stderr)
 
     def test_wrong_lines(self):
         for options in (["--metric", "best"], ["--profile", "x"], ["--try-method", "best"],

@@ -80,6 +80,12 @@ void member_arguments::add_to(CLI::App& verb) {
       ->default_str(fmt::format("{}", l2r::card_page{}.max_features));
   number_option(verb, "--max-points", points, "card: points of an item, at most", {1, 10000})
       ->default_str(fmt::format("{}", l2r::card_page{}.points));
+  word_option(verb, "--target", target, {"auto", "labels", "members"},
+              fmt::format("card: points are fitted to the labels, or to grades that the "
+                          "recommended members, fitted to the labels, give the pool; auto: to "
+                          "grades with fewer than {} labels",
+                          l2r::few_labels_for_card))
+      ->default_str("auto");
   expect_read(verb,
               value_option(verb, "--strength X|cross-fit", strength,
                            "linear: of the ridge, a number, or cross-fit: chosen by folds of "
@@ -138,6 +144,7 @@ l2r::scorecard_options member_arguments::card() const {
     options.cross_fit = false;
   }
   options.folds = given.folds;
+  if (target) options.page->target = l2r::card_target_from(*target);
   options.page->max_features = max_features.value_or(options.page->max_features);
   options.page->points = points.value_or(options.page->points);
   l2r::check(options);
@@ -173,23 +180,19 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
        {"rules"}},
       {{"--method", "--bins"}, {"rules", "scorecard", card_member}},
       {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard", card_member}},
-      {{"--max-features", "--max-points"}, {card_member}},
+      {{"--max-features", "--max-points", "--target"}, {card_member}},
       {{"--strength"}, {"linear"}}};
   bool const recommended = kinds.front() == recommended_members;
   for (options_of_kinds const& one : all)
     for (char const* const option : one.options) {
       if (verb_->count(option) == 0) continue;
-      if (recommended && verb_->count("--members") == 0)
-        throw usage_error(
-            fmt::format("{}: {} chooses the members (--members {}) and their options; expected "
-                        "--members {} beside it",
-                        option, verb_->get_name(), recommended_members, one.words()));
       if (recommended)
         throw usage_error(fmt::format(
             "{}: --members {} chooses the members and their options; expected --members {}", option,
             recommended_members, one.words()));
       if (!one.fits(kinds))
-        throw usage_error(fmt::format("{}: no member is of the kind {}", option, one.words()));
+        throw usage_error(fmt::format("{}: no member is of the kind {}; expected --members {}",
+                                      option, one.words(), one.words()));
     }
 }
 

@@ -32,10 +32,10 @@ double strength_from(std::string const& word);
 
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
 /// --members, --loss --points-penalty --smoothness --max-features
-/// --max-points, --strength.
+/// --max-points --target, --strength.
 struct member_arguments {
   std::string members = "rules";  ///< a verb with another default sets it before `add_to`
-  std::optional<std::string> loss, points_penalty, strength;
+  std::optional<std::string> loss, points_penalty, strength, target;
   std::optional<double> smoothness;
   std::optional<std::size_t> max_features;
   std::optional<int> points;

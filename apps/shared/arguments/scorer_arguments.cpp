@@ -33,7 +33,7 @@ void scorer_arguments::add_to(CLI::App& verb) {
   for (char const* const name :
        {"--train", "--norm", "--method", "--bins", "--missing-values", "--unlisted",
         "--discretizer", "--settings", "--members", "--loss", "--points-penalty", "--smoothness",
-        "--max-features", "--max-points", "--strength"})
+        "--max-features", "--max-points", "--target", "--strength"})
     fitted->excludes(verb.get_option(name));
 }
 
