@@ -21,7 +21,7 @@ struct batch_in_flight {
   device_buffer<std::uint8_t> codes;
   device_buffer<double> scores;
   pinned_buffer<double> host_scores;
-  share documents;  // of the call, whose scores are not yet taken; empty: free
+  index_range documents;  // of the call, whose scores are not yet taken; empty: free
 };
 
 /// One device.
@@ -82,7 +82,7 @@ class engine_on_devices final : public scoring_engine {
     ctx.check_stop();
     shared_codes_.reserve(features * stride);
     threads_.run([&](std::size_t i) {
-      share const mine = share_of(features, count, i);
+      index_range const mine = even_range(features, count, i);
       for (std::size_t f = mine.begin; f < mine.end; ++f)
         copy_codes(test, f, {0, documents}, shared_codes_.data() + f * stride);
     });
@@ -107,7 +107,7 @@ class engine_on_devices final : public scoring_engine {
       here.compute.synchronize();
     });
     threads_.run([&](std::size_t i) {
-      share const mine = share_of(documents, count, i);
+      index_range const mine = even_range(documents, count, i);
       for (std::size_t d = mine.begin; d < mine.end; ++d) {
         score_sums<std::uint64_t> sums;
         for (std::size_t from = 0; from < on_device_.size(); ++from)
@@ -126,7 +126,7 @@ class engine_on_devices final : public scoring_engine {
     std::atomic<std::size_t> done{0};
     threads_.run([&](std::size_t i) {
       device_state& here = on_device_[i];
-      share const mine = share_of(test.documents(), devices_.size(), i);
+      index_range const mine = even_range(test.documents(), devices_.size(), i);
       if (mine.size() == 0) return;
       std::size_t const at_once = batch_size(here, mine.size());
       make_capacity(here, at_once);
@@ -146,7 +146,7 @@ class engine_on_devices final : public scoring_engine {
       done += take(here.batches[next ^ 1], result.scores);
     });
     threads_.run([&](std::size_t i) {
-      if (share_of(test.documents(), devices_.size(), i).size() == 0) return;
+      if (even_range(test.documents(), devices_.size(), i).size() == 0) return;
       device_state& here = on_device_[i];
       std::lock_guard const lock(counting_);
       here.scorer->add_counts(result);
@@ -178,8 +178,8 @@ class engine_on_devices final : public scoring_engine {
     here.capacity = std::max(before, documents);
   }
 
-  void send(device_state& here, batch_in_flight& batch, known_items const& test, share const& all,
-            share const& documents) {
+  void send(device_state& here, batch_in_flight& batch, known_items const& test,
+            index_range const& all, index_range const& documents) {
     std::size_t const features = training_.features.size();
     std::size_t const stride = round_up(documents.size(), alignment);
     batch.host_codes.reserve(features * stride);
@@ -216,7 +216,7 @@ class engine_on_devices final : public scoring_engine {
   }
 
   /// The codes of feature f.
-  static void copy_codes(known_items const& test, std::size_t f, share const& documents,
+  static void copy_codes(known_items const& test, std::size_t f, index_range const& documents,
                          std::uint8_t* to) {
     std::uint8_t const* const from = test.codes(f);
     if (from == nullptr)

@@ -15,7 +15,7 @@ namespace rulerank::inline v0::l2r {
 /// Some of the training set's features. The work of an itemset's first feature falls with its
 /// number, so the features go to the parts forwards and backwards in turn:
 /// 0 1 2 2 1 0 0 1 2 ...
-struct feature_part {
+struct feature_slice {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
   __host__ __device__ bool has(std::uint32_t feature) const {
@@ -40,7 +40,7 @@ class device_scorer {
     return false;
   }
   /// What itemsets whose first item is of the part add to each document: sums [documents].
-  virtual void score_part(document_view const& documents, feature_part const& part,
+  virtual void score_part(document_view const& documents, feature_slice const& part,
                           score_sums<std::uint64_t>* sums, stream const& on) {
     static_cast<void>(documents), static_cast<void>(part), static_cast<void>(sums),
         static_cast<void>(on);

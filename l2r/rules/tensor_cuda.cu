@@ -29,7 +29,7 @@ class tensor final : public device_scorer {
   bool shares_features(std::size_t documents) const override {
     return by_item_ != nullptr && documents >= many_;
   }
-  void score_part(document_view const& documents, feature_part const& part,
+  void score_part(document_view const& documents, feature_slice const& part,
                   score_sums<std::uint64_t>* sums, stream const& on) override {
     by_item_->score_part(documents, part, sums, on);
   }

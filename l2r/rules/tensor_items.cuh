@@ -42,7 +42,7 @@ struct document_order {
 
 struct order_options {
   std::uint32_t const* item_begin;  ///< [features + 1]
-  feature_part part;
+  feature_slice part;
   std::uint32_t slot_stride;  ///< words of a document's slots, a multiple of 4
   std::uint32_t loads;        ///< slot_words of a document
   std::uint32_t largest;      ///< documents of a work item, at most

@@ -265,7 +265,7 @@ class tensor_by_item final : public device_scorer {
     check_launch();
   }
 
-  void score_part(document_view const& documents, feature_part const& part, sums* to,
+  void score_part(document_view const& documents, feature_slice const& part, sums* to,
                   stream const& on) override {
     arguments a = arguments_;
     a.documents = documents.documents;
@@ -308,7 +308,7 @@ class tensor_by_item final : public device_scorer {
   static constexpr std::uint32_t most_parts = 8;
 
   /// Work items of the part, at most: of every item one that is not full, and the full ones.
-  std::uint32_t most_work_items(std::uint32_t documents, feature_part const& part,
+  std::uint32_t most_work_items(std::uint32_t documents, feature_slice const& part,
                                 std::uint32_t largest) const {
     std::uint32_t work_items = 0;
     for (std::uint32_t f = 0; f < arguments_.features; ++f)

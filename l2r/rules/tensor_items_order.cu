@@ -64,7 +64,7 @@ __device__ void scan_slots(std::uint32_t const* counts, std::uint32_t* begin) {
 /// Documents by slot, one block a feature of the part.
 __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
                                                      std::uint32_t const* item_begin,
-                                                     feature_part const part, std::uint32_t* order,
+                                                     feature_slice const part, std::uint32_t* order,
                                                      std::uint32_t* slot_begin) {
   __shared__ std::uint32_t counts[slots];
   __shared__ std::uint32_t begin[slots + 1];
@@ -98,7 +98,7 @@ __global__ __launch_bounds__(1024) void order_kernel(document_view const from,
 /// and again lies side by side. `from`: [documents][stride]. The slots before the feature are not
 /// read, nor written.
 __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* slot_begin,
-                              feature_part const part, std::uint32_t const* from,
+                              feature_slice const part, std::uint32_t const* from,
                               std::uint32_t stride, std::uint32_t documents, std::uint32_t loads,
                               slot_words* to) {
   std::uint32_t const f = blockIdx.y;
@@ -115,7 +115,7 @@ __global__ void gather_kernel(std::uint32_t const* order, std::uint32_t const* s
 /// `count` work items are empty. One block.
 __global__ __launch_bounds__(1024) void work_items_kernel(
     std::uint32_t const* item_begin, std::uint32_t const* slot_begin, std::uint32_t features,
-    feature_part const part, std::uint32_t largest, std::uint32_t count, work_item* work) {
+    feature_slice const part, std::uint32_t largest, std::uint32_t count, work_item* work) {
   using scan = cub::BlockScan<std::uint32_t, 1024>;
   __shared__ scan::TempStorage storage;
   std::uint32_t used = 0;
