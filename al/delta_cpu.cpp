@@ -86,7 +86,7 @@ class totals {
   void pass(context const& ctx, std::size_t grain, Work&& work) {
     smallest_ = {std::numeric_limits<std::int32_t>::max(), 0};
     std::mutex mutex;
-    share const all = part_.counted;
+    index_range const all = part_.counted;
     parallel_for(ctx, all.size(), grain, [&](std::size_t begin, std::size_t end, int) {
       bitmaps::smallest_total const found = work(all.begin + begin, all.begin + end);
       std::lock_guard const lock(mutex);

@@ -141,7 +141,7 @@ class device_delta final : public sampler_on_devices {
   partition_state first_state(partition const& part, std::vector<std::int32_t> const& labels) const;
   void prepare_device(std::size_t i, set_lists const& sets, rules::validity const& valid,
                       std::vector<std::int32_t> const& labels);
-  partition_view copy_partition(std::size_t q, share const& mine,
+  partition_view copy_partition(std::size_t q, index_range const& mine,
                                 std::vector<feature_set> const& sets,
                                 std::vector<std::int32_t> const& labels, partition_memory& memory);
   void launch(std::uint32_t begin, std::uint32_t end, std::uint32_t until);
@@ -252,7 +252,7 @@ void device_delta::prepare_device(std::size_t i, set_lists const& sets,
   here.counters.fill_bytes(0);
   here.partitions.resize(count);
   for (std::size_t q = 0; q < count; ++q) {
-    share const mine = share_of(parts_[q].size(), devices_.size(), i);
+    index_range const mine = even_range(parts_[q].size(), devices_.size(), i);
     partition_view view = copy_partition(q, mine, sets[q], labels, here.partitions[q]);
     view.smallest = here.smallest.data() + 2 * q;
     view.arrived = here.counters.data() + 2 * q;
@@ -266,7 +266,7 @@ void device_delta::prepare_device(std::size_t i, set_lists const& sets,
 }
 
 /// Copies partition q, with some of its documents, to the current device.
-partition_view device_delta::copy_partition(std::size_t q, share const& mine,
+partition_view device_delta::copy_partition(std::size_t q, index_range const& mine,
                                             std::vector<feature_set> const& sets,
                                             std::vector<std::int32_t> const& labels,
                                             partition_memory& memory) {

@@ -57,7 +57,7 @@ std::unique_ptr<partition_loops> make_shared_loops(
 
 /// Whether the processes share out the documents of a partition, and this one's share of so many.
 bool shares_documents(sampling_setup const& setup, std::size_t q);
-share documents_of_process(process_group const& group, std::size_t documents);
+index_range documents_of_process(process_group const& group, std::size_t documents);
 
 /// The context for one partition, or one query, alone.
 context alone(context const& ctx, sampling_engine const& engine);

@@ -2,7 +2,7 @@
 
 #include "al/sampler.hpp"
 #include "core/aligned.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/memory_gate.hpp"
 #include "core/process_group.hpp"
 #include "datasets/discretizer.hpp"
@@ -28,7 +28,7 @@ struct partition {
   std::size_t first = 0;                  ///< position of the most representative document
   /// The positions whose rules this process counts: all, or a share of them that begins and ends
   /// at multiples of 64, where processes share out a partition's documents.
-  share counted;
+  index_range counted;
 
   std::size_t size() const noexcept { return documents.size(); }
   std::size_t features() const noexcept { return item_begin.size() - 1; }

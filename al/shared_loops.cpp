@@ -165,8 +165,8 @@ bool shares_documents(sampling_setup const& setup, std::size_t q) {
   return setup.over_processes && q >= setup.first_of_all_processes;
 }
 
-share documents_of_process(process_group const& group, std::size_t documents) {
-  share const blocks = own_share(group, (documents + block - 1) / block);
+index_range documents_of_process(process_group const& group, std::size_t documents) {
+  index_range const blocks = own_range(group, (documents + block - 1) / block);
   return {std::min(blocks.begin * block, documents), std::min(blocks.end * block, documents)};
 }
 

@@ -136,7 +136,7 @@ def measured(commit):
 
 
 def main():
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     out = pathlib.Path(sys.argv[1])
     commits = [git("rev-parse", "--short=8", name).decode().strip() for name in sys.argv[2:] or ["efd0518", "HEAD"]]

@@ -28,7 +28,7 @@ TEST(share_of, cuts_a_range_evenly) {
     for (std::size_t const parts : {1, 3, 8}) {
       std::size_t next = 0;
       for (std::size_t i = 0; i < parts; ++i) {
-        share const s = share_of(n, parts, i);
+        index_range const s = even_range(n, parts, i);
         EXPECT_EQ(s.begin, next);
         EXPECT_LE(s.size(), n / parts + 1);
         EXPECT_GE(s.size(), n / parts);

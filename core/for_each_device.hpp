@@ -2,7 +2,7 @@
 
 #include "core/context.hpp"
 #include "core/device_memory.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 
 #include <atomic>
 #include <cstddef>

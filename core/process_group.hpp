@@ -2,7 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/context.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,14 +23,14 @@ inline bool has_processes(context const& ctx) {
 }
 
 /// This process's share of n things that processes share out evenly.
-inline share own_share(process_group const& group, std::size_t n) {
-  return share_of(n, static_cast<std::size_t>(group.size()),
-                  static_cast<std::size_t>(group.rank()));
+inline index_range own_range(process_group const& group, std::size_t n) {
+  return even_range(n, static_cast<std::size_t>(group.size()),
+                    static_cast<std::size_t>(group.rank()));
 }
 
 /// The same of the context's processes; all of them where it has none.
-inline share own_share(context const& ctx, std::size_t n) {
-  return has_processes(ctx) ? own_share(*ctx.processes, n) : share{0, n};
+inline index_range own_range(context const& ctx, std::size_t n) {
+  return has_processes(ctx) ? own_range(*ctx.processes, n) : index_range{0, n};
 }
 
 /// The context of work that this process does without the others.

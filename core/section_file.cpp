@@ -2,7 +2,7 @@
 
 #include "core/aligned.hpp"
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
@@ -48,7 +48,7 @@ std::uint32_t crc_of(void const* bytes, std::size_t size) {
 std::uint32_t crc_of(context const& ctx, std::span<std::byte const> bytes) {
   constexpr std::size_t part_size = std::size_t{4} << 20;
   std::vector<std::uint32_t> parts((bytes.size() + part_size - 1) / part_size);
-  share const own = own_share(ctx, parts.size());
+  index_range const own = own_range(ctx, parts.size());
   parallel_for(ctx, own.size(), 1, [&](std::size_t first, std::size_t last, int) {
     for (std::size_t i = own.begin + first; i < own.begin + last; ++i) {
       auto const part =

@@ -2,7 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "datasets/cut_points.hpp"
@@ -114,7 +114,7 @@ void count_features(context const& ctx, dataset const& data,
 
 /// Cuts some of the features, by the values of all documents.
 void cut_some(context const& ctx, dataset const& data, discretizer_options const& options,
-              share some, discretizer& fitted) {
+              index_range some, discretizer& fitted) {
   std::vector<std::uint32_t> features;
   for (std::size_t f = some.begin; f < some.end; ++f)
     features.push_back(fitted.features[f].feature);
@@ -180,7 +180,7 @@ discretizer fit_discretizer_together(context const& ctx, dataset const& train,
   dataset made;
   dataset const& data = normalized(ctx, train, options, made);
   discretizer fitted = without_cuts(options, train.names, listed_features(train));
-  share const own = own_share(ctx, fitted.features.size());
+  index_range const own = own_range(ctx, fitted.features.size());
   cut_some(ctx, data, options, own, fitted);
   if (!has_processes(ctx)) return fitted;
   std::vector<std::vector<double>> mine;

@@ -1,7 +1,7 @@
 #pragma once
 // Words, and lines of blank-separated fields: what readers share.
 
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "datasets/lines.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ template <class Work>
 void for_each_line_of_part(std::string_view text, std::size_t part, std::size_t parts,
                            Work&& work) {
   remove_byte_order_mark(text);
-  share const bytes = share_of(text.size(), parts, part);
+  index_range const bytes = even_range(text.size(), parts, part);
   std::size_t const begin = line_from(text, bytes.begin);
   std::size_t const end = line_from(text, bytes.end);
   for (std::size_t at = begin; at < end;) {

@@ -1,7 +1,7 @@
 #include "datasets/text_source.hpp"
 
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
 #include "datasets/decompress.hpp"
 #include "datasets/lines.hpp"
@@ -356,7 +356,7 @@ std::optional<line_range> lines_of_process(std::string const& path, process_grou
     });
     return line;
   };
-  share const bytes = own_share(group, size);
+  index_range const bytes = own_range(group, size);
   line_range mine{line_from(bytes.begin), line_from(bytes.end), 0};
   std::uint64_t lines = 0;
   read_from(file, name, mine.begin, mine.end, [&](std::string_view some) {

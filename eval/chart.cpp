@@ -287,12 +287,14 @@ std::string svg_file(chart const& of) {
 std::string svg_file(std::span<chart const> of, std::size_t columns) {
   constexpr double title_height = 24, cell_height = title_height + picture_height;
   double const wide = width * static_cast<double>(columns);
-  double const high = cell_height * static_cast<double>((of.size() + columns - 1) / columns);
+  std::size_t const rows = (of.size() + columns - 1) / columns;
+  double const high = cell_height * static_cast<double>(rows);
   auto const meanings = legend(of.front(), high + 8, wide);
   std::string svg = opened_file(of.front().title, wide, high + meanings.second + 8);
   for (std::size_t i = 0; i < of.size(); ++i) {
     double const x = width * static_cast<double>(i % columns);
-    double const y = cell_height * static_cast<double>(i / columns);
+    std::size_t const row = i / columns;
+    double const y = cell_height * static_cast<double>(row);
     svg += text_at(x + (left + width - right) / 2, y + 18, of[i].title, "middle");
     svg += opened(of[i].title, width, picture_height,
                   fmt::format(" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"", x,

@@ -1,7 +1,7 @@
 #include "experiment/baselines.hpp"
 
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
 #include "core/random.hpp"
 #include "eval/evaluate.hpp"
@@ -31,7 +31,7 @@ ranking_feature best_feature(context const& ctx, datasets::dataset const& vali,
   std::vector<std::uint32_t> const features = datasets::listed_features(vali);
   ranking_feature const none{.value = -std::numeric_limits<double>::infinity()};
   ranking_feature best = none;
-  share const own = own_share(ctx, features.size());
+  index_range const own = own_range(ctx, features.size());
   for (std::size_t f = own.begin; f < own.end; ++f)
     for (bool const ascending : {false, true}) {
       std::vector<double> const scores = eval::feature_scores(vali, features[f], ascending);

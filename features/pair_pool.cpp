@@ -1,7 +1,7 @@
 #include "features/pair_pool.hpp"
 
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
 #include "datasets/arrays.hpp"
 #include "datasets/svmlight/names.hpp"
@@ -57,7 +57,7 @@ found_lists lists_from(knn::neighbours const& found) {
 
 /// The neighbours of all queries, which the context's processes share out.
 found_lists search_shared(context const& ctx, std::size_t queries,
-                          std::function<knn::neighbours(share)> const& search) {
+                          std::function<knn::neighbours(index_range)> const& search) {
   if (!has_processes(ctx)) return lists_from(search({0, queries}));
   return lists_from(knn::search_evenly(*ctx.processes, queries, search));
 }
@@ -167,7 +167,7 @@ found_lists pool_collection::search_text(context const& ctx, pool_topics const& 
                                          std::size_t k) const {
   auto const searcher = searcher_.get(ctx, {options_.metric, options_.engine});
   knn::sparse_matrix const queries = index_->queries(ctx, topics.texts);
-  return search_shared(ctx, queries.size(), [&](share some) {
+  return search_shared(ctx, queries.size(), [&](index_range some) {
     return searcher->search(ctx, knn::sparse_rows(queries).slice(some.begin, some.size()), k);
   });
 }
@@ -175,7 +175,7 @@ found_lists pool_collection::search_text(context const& ctx, pool_topics const& 
 found_lists pool_collection::search_vectors(context const& ctx, pool_topics const& topics,
                                             std::size_t k) const {
   datasets::vectors const& queries = *topics.vectors;
-  found_lists lists = search_shared(ctx, queries.size(), [&](share some) {
+  found_lists lists = search_shared(ctx, queries.size(), [&](index_range some) {
     return vectors_->search(ctx, queries.rows(some.begin, some.size()),
                             std::min(k, vectors_->size()));
   });

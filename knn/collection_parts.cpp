@@ -161,8 +161,8 @@ std::vector<std::uint64_t> bits_of(std::span<std::uint64_t const> filter, std::s
   return bits;
 }
 
-std::vector<share> factored_shares(std::size_t n, std::size_t parts, std::size_t least) {
-  std::vector<share> shares;
+std::vector<index_range> factored_shares(std::size_t n, std::size_t parts, std::size_t least) {
+  std::vector<index_range> shares;
   std::size_t at = 0, size = 0;
   while (at < n) {
     if (shares.size() % parts == 0)
@@ -186,8 +186,8 @@ neighbours joined(std::vector<neighbours> parts) {
 }
 
 neighbours search_evenly(process_group const& group, std::size_t queries,
-                         std::function<neighbours(share)> const& search) {
-  share const mine = own_share(group, queries);
+                         std::function<neighbours(index_range)> const& search) {
+  index_range const mine = own_range(group, queries);
   neighbours found;
   if (group.size() == 1 || mine.size() > 0) found = search(mine);
   if (group.size() == 1) return found;

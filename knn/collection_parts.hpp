@@ -47,7 +47,7 @@ std::vector<std::uint64_t> bits_of(std::span<std::uint64_t const> filter, std::s
 /// Runs of n things to be dealt to `parts` processes that are free at different times: by factoring
 /// (Hummel, Schonberg, Flynn 1992), rounds of `parts` equal shares that are half of what is left,
 /// of `least` things at least. The last ones are small, so that all processes end together.
-std::vector<share> factored_shares(std::size_t n, std::size_t parts, std::size_t least);
+std::vector<index_range> factored_shares(std::size_t n, std::size_t parts, std::size_t least);
 
 /// The neighbours of queries that follow each other, of at least one part.
 neighbours joined(std::vector<neighbours> parts);
@@ -55,6 +55,6 @@ neighbours joined(std::vector<neighbours> parts);
 /// The neighbours of so many queries, which the processes share out evenly. `search` finds those of
 /// a range that is not empty.
 neighbours search_evenly(process_group const& group, std::size_t queries,
-                         std::function<neighbours(share)> const& search);
+                         std::function<neighbours(index_range)> const& search);
 
 }  // namespace rulerank::knn

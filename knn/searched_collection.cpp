@@ -42,7 +42,7 @@ class batches {
         k_(std::clamp<std::size_t>(collection.size(), 1, request.k)) {}
 
   /// Returns how many items were found, by all processes where it matters.
-  std::uint64_t search(share batch) {
+  std::uint64_t search(index_range batch) {
     if (deals_) return search_dealt(batch);
     if (!request_.radius) return write(batch, collection_.nearest(ctx_, batch, k_));
     return write(batch, collection_.within(ctx_, batch, *request_.radius));
@@ -55,7 +55,7 @@ class batches {
   static void take(search_output&, std::size_t, rows_in_range const&) {}
 
   template <class Found>
-  std::uint64_t write(share batch, Found const& found) {
+  std::uint64_t write(index_range batch, Found const& found) {
     auto const items = items_of(found);
     learn_ids(items);
     result_lines lines;
@@ -84,7 +84,7 @@ class batches {
     output_.add_lines(to.lines, first, found, id_of());
     to.items = items_of(found).size();
   }
-  dealt_result dealt(share queries) const {
+  dealt_result dealt(index_range queries) const {
     dealt_result result;
     if (request_.radius) {
       add(result, queries.begin, collection_.within(ctx_, queries, *request_.radius));
@@ -97,7 +97,7 @@ class batches {
   }
 
   /// Ranges of a batch: processes may have other threads and devices, so all take the first one's.
-  std::vector<share> shares_of(share batch) const {
+  std::vector<index_range> shares_of(index_range batch) const {
     process_group const& group = *ctx_.processes;
     return value_from_first(group, [&] {
       auto const processes = static_cast<std::size_t>(group.size());
@@ -109,7 +109,7 @@ class batches {
     });
   }
 
-  std::uint64_t search_dealt(share batch) {
+  std::uint64_t search_dealt(index_range batch) {
     auto const shares = shares_of(batch);
     std::map<std::size_t, result_lines> waiting;  // for those before them
     std::size_t next = 0;
@@ -160,7 +160,8 @@ std::size_t queries_of(context const& ctx, bool deals, batch_limits const& limit
 
 }  // namespace
 
-neighbours searched_collection::nearest(context const& ctx, share queries, std::size_t k) const {
+neighbours searched_collection::nearest(context const& ctx, index_range queries,
+                                        std::size_t k) const {
   if (is_whole()) return nearest_of_whole(ctx, queries, k);
   auto found = nearest_of_parts(ctx, queries, k);
   for (std::size_t p = 0; p < found.size(); ++p)
@@ -169,7 +170,8 @@ neighbours searched_collection::nearest(context const& ctx, share queries, std::
                    : merge(found, queries.size(), k);
 }
 
-rows_in_range searched_collection::within(context const& ctx, share queries, double radius) const {
+rows_in_range searched_collection::within(context const& ctx, index_range queries,
+                                          double radius) const {
   if (is_whole()) return within_whole(ctx, queries, radius);
   auto found = within_parts(ctx, queries, radius);
   for (std::size_t p = 0; p < found.size(); ++p)
@@ -197,11 +199,11 @@ void searched_collection::save_index(context const& ctx, std::string const& path
   write_index_parts(group, path, kind, parts_.front().size);
 }
 
-rows_in_range searched_collection::within_whole(context const&, share, double) const {
+rows_in_range searched_collection::within_whole(context const&, index_range, double) const {
   throw usage_error("radius: this search finds the k nearest alone");
 }
 
-std::vector<part_rows_in_range> searched_collection::within_parts(context const&, share,
+std::vector<part_rows_in_range> searched_collection::within_parts(context const&, index_range,
                                                                   double) const {
   throw usage_error("radius: this search finds the k nearest alone");
 }

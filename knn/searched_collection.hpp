@@ -49,9 +49,9 @@ class searched_collection {
   virtual bool may_be_dealt() const { return true; }
 
   /// The k nearest items of each query; `k` is at least 1.
-  neighbours nearest(context const& ctx, share queries, std::size_t k) const;
+  neighbours nearest(context const& ctx, index_range queries, std::size_t k) const;
   /// The items within a radius.
-  rows_in_range within(context const& ctx, share queries, double radius) const;
+  rows_in_range within(context const& ctx, index_range queries, double radius) const;
 
  protected:
   /// The items of a part, which follow each other.
@@ -66,12 +66,13 @@ class searched_collection {
 
   /// How a collection of one part is searched, and one of several: part by part, by the numbers
   /// that items have in their part, for at most as many neighbours as a part has items.
-  virtual neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const = 0;
-  virtual std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+  virtual neighbours nearest_of_whole(context const& ctx, index_range queries,
+                                      std::size_t k) const = 0;
+  virtual std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                         std::size_t k) const = 0;
   /// Throw `usage_error` where a search has no radius, which is the default.
-  virtual rows_in_range within_whole(context const& ctx, share queries, double radius) const;
-  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, share queries,
+  virtual rows_in_range within_whole(context const& ctx, index_range queries, double radius) const;
+  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
                                                        double radius) const;
   /// Opens the parts of an index that this process has: all, or its own where the index is split.
   /// `open` adds a part to `parts_`. Throws `error` for a part that is not there, or is another

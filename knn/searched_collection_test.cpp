@@ -1,7 +1,7 @@
 #include "knn/searched_collection.hpp"
 
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/process_group_testing.hpp"
 
 #include <algorithm>
@@ -58,14 +58,14 @@ class line_collection final : public searched_collection {
   /// All items, in even parts.
   line_collection(places items, places queries, std::size_t parts = 1, bool may_be_dealt = true)
       : line_collection(std::move(items), std::move(queries), may_be_dealt) {
-    for (std::size_t p = 0; p < parts; ++p) add(share_of(all_.size(), parts, p));
+    for (std::size_t p = 0; p < parts; ++p) add(even_range(all_.size(), parts, p));
   }
   /// The part of a process; a process may have no items.
   line_collection(places items, places queries, process_group const& group)
       : line_collection(std::move(items), std::move(queries), true) {
     is_split_ = true;
-    share const mine = share_of(all_.size(), static_cast<std::size_t>(group.size()),
-                                static_cast<std::size_t>(group.rank()));
+    index_range const mine = even_range(all_.size(), static_cast<std::size_t>(group.size()),
+                                        static_cast<std::size_t>(group.rank()));
     if (mine.size() > 0) add(mine);
   }
 
@@ -88,12 +88,12 @@ class line_collection final : public searched_collection {
       : all_(std::move(items)), queries_(std::move(queries)), may_be_dealt_(may_be_dealt) {
     items_ = all_.size();
   }
-  void add(share some) { parts_.push_back({some.begin, some.size()}); }
+  void add(index_range some) { parts_.push_back({some.begin, some.size()}); }
   std::span<double const> of(extent const& part) const {
     return std::span(all_).subspan(part.first, part.size);
   }
 
-  neighbours nearest_in(extent const& part, share queries, std::size_t k) const {
+  neighbours nearest_in(extent const& part, index_range queries, std::size_t k) const {
     neighbours found;
     found.queries = queries.size();
     found.k = k;
@@ -109,7 +109,7 @@ class line_collection final : public searched_collection {
     }
     return found;
   }
-  rows_in_range within_in(extent const& part, share queries, double radius) const {
+  rows_in_range within_in(extent const& part, index_range queries, double radius) const {
     rows_in_range found;
     found.begin.push_back(0);
     for (std::size_t q = queries.begin; q < queries.end; ++q) {
@@ -123,11 +123,11 @@ class line_collection final : public searched_collection {
     return found;
   }
 
-  neighbours nearest_of_whole(context const&, share queries, std::size_t k) const override {
+  neighbours nearest_of_whole(context const&, index_range queries, std::size_t k) const override {
     calls.push_back({queries.begin, queries.end, k});
     return nearest_in(parts_.front(), queries, k);
   }
-  std::vector<part_neighbours> nearest_of_parts(context const&, share queries,
+  std::vector<part_neighbours> nearest_of_parts(context const&, index_range queries,
                                                 std::size_t k) const override {
     calls.push_back({queries.begin, queries.end, k});
     std::vector<part_neighbours> found;
@@ -138,11 +138,11 @@ class line_collection final : public searched_collection {
                        {}});
     return found;
   }
-  rows_in_range within_whole(context const&, share queries, double radius) const override {
+  rows_in_range within_whole(context const&, index_range queries, double radius) const override {
     calls.push_back({queries.begin, queries.end, 0});
     return within_in(parts_.front(), queries, radius);
   }
-  std::vector<part_rows_in_range> within_parts(context const&, share queries,
+  std::vector<part_rows_in_range> within_parts(context const&, index_range queries,
                                                double radius) const override {
     calls.push_back({queries.begin, queries.end, 0});
     std::vector<part_rows_in_range> found;
@@ -436,8 +436,11 @@ class without_ranges final : public searched_collection {
   std::optional<std::string> id_of(std::uint32_t) const override { return std::nullopt; }
 
  private:
-  neighbours nearest_of_whole(context const&, share, std::size_t) const override { return {}; }
-  std::vector<part_neighbours> nearest_of_parts(context const&, share, std::size_t) const override {
+  neighbours nearest_of_whole(context const&, index_range, std::size_t) const override {
+    return {};
+  }
+  std::vector<part_neighbours> nearest_of_parts(context const&, index_range,
+                                                std::size_t) const override {
     return {};
   }
 };

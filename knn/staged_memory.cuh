@@ -31,7 +31,7 @@ class staged_memory {
     check_cuda(cudaMemcpyAsync(on_device_.data(), from, bytes, cudaMemcpyHostToDevice, on));
   }
   /// Copies a part of the device's allocation to the host's and waits for it.
-  void download(share const& bytes, cudaStream_t on) {
+  void download(index_range const& bytes, cudaStream_t on) {
     check_cuda(cudaMemcpyAsync(on_host_.data() + bytes.begin, on_device_.data() + bytes.begin,
                                bytes.size(), cudaMemcpyDeviceToHost, on));
     check_cuda(cudaStreamSynchronize(on));

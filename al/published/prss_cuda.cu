@@ -184,7 +184,7 @@ class device_state {
   /// `devices` has a share.
   device_state(prss_shape const& largest, std::size_t devices, rules::validity const& valid)
       : items_(largest.items), min_valid_(std::span<std::uint32_t const>(valid.table())) {
-    std::size_t const documents = share_of(largest.documents, devices, 0).size();
+    std::size_t const documents = even_range(largest.documents, devices, 0).size();
     rows_ = device_buffer<std::uint32_t>(documents * largest.features);
     projected_ = device_buffer<std::uint32_t>(documents * largest.features);
     counts_ = device_buffer<std::uint32_t>(documents);
@@ -204,7 +204,7 @@ class device_state {
   }
 
   /// An empty sample of a partition (Algorithm 12, lines 10 and 11).
-  void begin(partition const& part, share documents, std::size_t max_items) {
+  void begin(partition const& part, index_range documents, std::size_t max_items) {
     documents_ = documents;
     std::size_t const features = part.features();
     std::vector<std::uint32_t> rows(documents.size() * features, no_item);
@@ -247,7 +247,7 @@ class device_state {
     queue_.synchronize();
   }
 
-  share const& documents() const noexcept { return documents_; }
+  index_range const& documents() const noexcept { return documents_; }
   /// rules(d) of the documents here.
   std::span<std::uint32_t const> counts() const { return {host_counts_.data(), documents_.size()}; }
 
@@ -292,7 +292,7 @@ class device_state {
   static constexpr std::size_t first_capacity = 4;  // words
 
   stream queue_;
-  share documents_;
+  index_range documents_;
   std::size_t items_;  // rows of the bitmaps
   std::size_t shared_bytes_ = 0;
   device_buffer<std::uint32_t> min_valid_, rows_, projected_, counts_;
@@ -336,7 +336,7 @@ class prss final : public rule_counter {
     thread_a_device_.threads = static_cast<int>(devices_.size());
     for (std::size_t i = 0; i < devices_.size(); ++i) on_device_.push_back(memory_->take(i));
     for_each_device(devices_, [&](std::size_t i) {
-      on_device_[i]->begin(part, share_of(part.size(), devices_.size(), i), max_items);
+      on_device_[i]->begin(part, even_range(part.size(), devices_.size(), i), max_items);
     });
   }
 

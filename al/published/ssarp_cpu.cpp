@@ -37,7 +37,7 @@ class recount final : public rule_counter {
     };
     std::vector<scratch> scratches(static_cast<std::size_t>(ctx.thread_count()));
     constexpr std::size_t grain = 64;  // documents
-    share const all = part_.counted;
+    index_range const all = part_.counted;
     parallel_for(ctx, all.size(), grain, [&](std::size_t begin, std::size_t end, int thread) {
       scratch& s = scratches[static_cast<std::size_t>(thread)];
       for (std::size_t p = all.begin + begin; p < all.begin + end; ++p) {

@@ -1,7 +1,7 @@
 // A text over processes: each reads a run of queries. Shares of the bytes end anywhere, so a
 // process's part begins behind the query that goes on there, and ends where the next one's begins.
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
 #include "datasets/delimited/layout.hpp"
 #include "datasets/fields.hpp"
@@ -122,7 +122,7 @@ text_cuts cuts_of(std::string_view text, std::size_t parts, read_options const& 
   text_cuts cuts;
   std::uint64_t lines = 0;
   for (std::size_t p = 0; p < parts; ++p) {
-    std::size_t const line = line_from(text, share_of(text.size(), parts, p).begin);
+    std::size_t const line = line_from(text, even_range(text.size(), parts, p).begin);
     std::size_t const before = p == 0 ? 0 : cuts.begin.back();
     std::size_t const begin = line == text.size() ? line : std::max(before, queries.from(line));
     lines += feeds_in(text.substr(before, begin - before));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "datasets/vectors.hpp"
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct vectors_part {
 /// the range to read. A plain file is read no further than its header and these rows, and the other
 /// rows are not checked. Throws as `read_vectors` does.
 vectors_part read_vectors_part(context const& ctx, std::string const& path,
-                               std::function<share(std::size_t rows)> const& part_of,
+                               std::function<index_range(std::size_t rows)> const& part_of,
                                vectors_options const& options = {});
 
 }  // namespace rulerank::datasets

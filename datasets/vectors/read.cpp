@@ -1,5 +1,5 @@
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
 #include "datasets/vectors/first_fault.hpp"
@@ -101,14 +101,14 @@ vectors read_vectors(context const& ctx, std::string const& path, vectors_option
   return read_vectors_part(
              ctx, path,
              [](std::size_t rows) {
-               return share{0, rows};
+               return index_range{0, rows};
              },
              options)
       .rows;
 }
 
 vectors_part read_vectors_part(context const& ctx, std::string const& path,
-                               std::function<share(std::size_t rows)> const& part_of,
+                               std::function<index_range(std::size_t rows)> const& part_of,
                                vectors_options const& options) {
   opened_vectors const file(ctx, path, options.format);
   vectors_layout layout = layout_of(ctx, file);
@@ -123,7 +123,7 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
   std::string_view const bytes = file.text->bytes();
   vectors_part part;
   part.of_file = layout.rows;
-  share const some = part_of(layout.rows);
+  index_range const some = part_of(layout.rows);
   part.first = some.begin;
   layout.begin += some.begin * layout.stride;
   layout.rows = some.size();

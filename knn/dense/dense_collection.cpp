@@ -112,9 +112,9 @@ std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
   return std::nullopt;
 }
 
-neighbours dense_collection::nearest_of_whole(context const& ctx, share queries,
+neighbours dense_collection::nearest_of_whole(context const& ctx, index_range queries,
                                               std::size_t k) const {
-  auto const search = [&](share some) {
+  auto const search = [&](index_range some) {
     return first_index().search(ctx, queries_.rows(queries.begin + some.begin, some.size()), k,
                                 filter_, work_);
   };
@@ -123,7 +123,8 @@ neighbours dense_collection::nearest_of_whole(context const& ctx, share queries,
   return search({0, queries.size()});
 }
 
-std::vector<part_neighbours> dense_collection::nearest_of_parts(context const& ctx, share queries,
+std::vector<part_neighbours> dense_collection::nearest_of_parts(context const& ctx,
+                                                                index_range queries,
                                                                 std::size_t k) const {
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_neighbours> found;
@@ -133,13 +134,14 @@ std::vector<part_neighbours> dense_collection::nearest_of_parts(context const& c
   return found;
 }
 
-rows_in_range dense_collection::within_whole(context const& ctx, share queries,
+rows_in_range dense_collection::within_whole(context const& ctx, index_range queries,
                                              double radius) const {
   return first_index().search_range(ctx, queries_.rows(queries.begin, queries.size()), radius,
                                     filter_, work_);
 }
 
-std::vector<part_rows_in_range> dense_collection::within_parts(context const& ctx, share queries,
+std::vector<part_rows_in_range> dense_collection::within_parts(context const& ctx,
+                                                               index_range queries,
                                                                double radius) const {
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_rows_in_range> found;

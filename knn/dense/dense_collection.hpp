@@ -69,11 +69,12 @@ class dense_collection final : public searched_collection {
   dense_collection() = default;
   void add(std::size_t first, dense_index index);
   bool has_even_shares() const;
-  neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const override;
-  std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+  neighbours nearest_of_whole(context const& ctx, index_range queries,
+                              std::size_t k) const override;
+  std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                 std::size_t k) const override;
-  rows_in_range within_whole(context const& ctx, share queries, double radius) const override;
-  std::vector<part_rows_in_range> within_parts(context const& ctx, share queries,
+  rows_in_range within_whole(context const& ctx, index_range queries, double radius) const override;
+  std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
                                                double radius) const override;
 
   std::vector<dense_index> indexes_;  // of the parts

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,17 +18,17 @@ struct device_groups {
   std::size_t count() const noexcept { return devices / of_group; }
 
   /// Of some rows those that a device holds; device i is below `devices`.
-  share rows_of(share const& some, std::size_t i) const {
-    share const mine = share_of(some.size(), of_group, i % of_group);
+  index_range rows_of(index_range const& some, std::size_t i) const {
+    index_range const mine = even_range(some.size(), of_group, i % of_group);
     return {some.begin + mine.begin, some.begin + mine.end};
   }
 
   /// Of so many queries those that a device searches for. Groups that would have fewer than `least`
   /// have none, but the first.
-  share queries_of(std::size_t queries, std::size_t i, std::size_t least) const {
+  index_range queries_of(std::size_t queries, std::size_t i, std::size_t least) const {
     std::size_t const busy = std::clamp<std::size_t>(queries / least, 1, count());
     std::size_t const group = i / of_group;
-    return group < busy ? share_of(queries, busy, group) : share{};
+    return group < busy ? even_range(queries, busy, group) : index_range{};
   }
 };
 

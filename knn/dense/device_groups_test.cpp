@@ -21,7 +21,7 @@ TEST(device_groups, rows_are_split_over_as_few_devices_as_hold_them) {
 
 /// Every query meets every row once, on some device.
 TEST(device_groups, each_query_meets_each_row_once) {
-  constexpr share rows{5, 36};
+  constexpr index_range rows{5, 36};
   for (std::size_t const devices : {1, 2, 3, 4, 6, 8})
     for (std::size_t of_group = 1; of_group <= devices; ++of_group) {
       if (devices % of_group != 0) continue;
@@ -29,8 +29,8 @@ TEST(device_groups, each_query_meets_each_row_once) {
       for (std::size_t const queries : {1, 7, 8, 15, 16, 100}) {
         std::vector<int> met(queries * rows.end);
         for (std::size_t i = 0; i < devices; ++i) {
-          share const asked = groups.queries_of(queries, i, 8);
-          share const held = groups.rows_of(rows, i);
+          index_range const asked = groups.queries_of(queries, i, 8);
+          index_range const held = groups.rows_of(rows, i);
           for (std::size_t q = asked.begin; q < asked.end; ++q)
             for (std::size_t row = held.begin; row < held.end; ++row) ++met[q * rows.end + row];
         }

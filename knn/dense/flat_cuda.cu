@@ -75,7 +75,7 @@ class flat_on_gpus final : public dense_search_engine {
     if (begin == 0)
       centre_ = centre_of_shadow(rows_, metric_,
                                  tensor_error(static_cast<std::uint32_t>(rows_.dimensions())));
-    share const made{begin, rows};
+    index_range const made{begin, rows};
     std::vector<held_rows> more(devices_.size());
     threads_.run([&](std::size_t i) { more[i] = hold(i, kept, groups_.rows_of(made, i)); });
     cuts_.resize(kept);
@@ -188,14 +188,14 @@ class flat_on_gpus final : public dense_search_engine {
   }
 
   /// The queries that a device searches for.
-  share queries_of(std::size_t i, std::size_t count) const {
+  index_range queries_of(std::size_t i, std::size_t count) const {
     return groups_.queries_of(count, i, least_queries);
   }
 
   /// Rows of a cut that a device searches.
   struct held_rows {
     on_device<flat_part> part;  ///< those that stay there, or none
-    share streamed;             ///< those that each search copies to it
+    index_range streamed;       ///< those that each search copies to it
   };
 
   /// What the current device has for rows beside the cuts that stay. Those that are replaced are
@@ -213,7 +213,7 @@ class flat_on_gpus final : public dense_search_engine {
 
   /// Copies rows to the current device, as many as it has space for. Throws where it has none for
   /// streaming the others.
-  held_rows hold(std::size_t i, std::size_t kept, share const& mine) {
+  held_rows hold(std::size_t i, std::size_t kept, index_range const& mine) {
     held_rows held;
     if (mine.size() == 0) return held;
     std::size_t stay = mine.size();
@@ -221,7 +221,7 @@ class flat_on_gpus final : public dense_search_engine {
       if (!streams_[i]) make_stream(i, kept, stay);
       stay = std::min(stay, flat_part::rows_within(rows_, free_bytes(i, kept), metric_));
     }
-    share const staying{mine.begin, mine.begin + stay};
+    index_range const staying{mine.begin, mine.begin + stay};
     held.streamed = {staying.end, mine.end};
     if (stay > 0)
       held.part = on_device<flat_part>(std::in_place, devices_[i], rows_, staying, metric_, centre_,
@@ -248,7 +248,7 @@ class flat_on_gpus final : public dense_search_engine {
     if (queries_of(i, of.request.count).size() == 0) return;
     of.lists[i].resize(of.request.count);
     of.widened[i].assign(of.request.count, 0);
-    std::vector<share> streamed;
+    std::vector<index_range> streamed;
     for (held_rows const& held : held_[i]) {
       if (held.part) search_part(ctx, of, i, *held.part);
       if (held.streamed.size() > 0) streamed.push_back(held.streamed);
@@ -262,7 +262,7 @@ class flat_on_gpus final : public dense_search_engine {
   }
 
   void search_part(context const& ctx, call& of, std::size_t i, flat_part const& part) const {
-    share const mine = queries_of(i, of.request.count);
+    index_range const mine = queries_of(i, of.request.count);
     auto& lists = of.lists[i];
     std::size_t const together =
         flat_batch::most_queries(of.plan, of.request, rows_.dimensions(), part.of().size());
@@ -363,7 +363,7 @@ class flat_on_gpus final : public dense_search_engine {
   mutable per_device<flat_batch> batches_;
   std::vector<float> centre_;
   device_groups groups_;
-  std::vector<share> cuts_;                              // the rows that came at once
+  std::vector<index_range> cuts_;                        // the rows that came at once
   std::vector<std::vector<held_rows>> held_;             // [devices][cuts]
   mutable std::vector<on_device<flat_stream>> streams_;  // [devices] where rows are streamed
   mutable std::mutex devices_in_use_;

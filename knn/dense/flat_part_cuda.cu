@@ -36,7 +36,7 @@ flat_part::flat_part(dense_rows const& rows, std::size_t most, similarity metric
   view_.scale = scale;
 }
 
-flat_part::flat_part(dense_rows const& rows, share const& of, similarity metric,
+flat_part::flat_part(dense_rows const& rows, index_range const& of, similarity metric,
                      std::span<float const> centre, float scale)
     : flat_part(rows, of.size(), metric, centre, scale) {
   stream const on;
@@ -49,14 +49,15 @@ flat_part::flat_part(dense_rows const& rows, share const& of, similarity metric,
   shadow(of, on);
 }
 
-void flat_part::load(context const& ctx, dense_rows const& rows, share const& of, row_upload& by) {
+void flat_part::load(context const& ctx, dense_rows const& rows, index_range const& of,
+                     row_upload& by) {
   stream const on;
   by.copy(ctx, rows, of, values_.data(), on);
   shadow(of, on);
 }
 
 /// The values are those of these rows now.
-void flat_part::shadow(share const& of, stream const& on) {
+void flat_part::shadow(index_range const& of, stream const& on) {
   of_ = of;
   view_.rows = static_cast<std::uint32_t>(of.size());
   make_shadow(view_, on.get());

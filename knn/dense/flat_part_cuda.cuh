@@ -16,7 +16,7 @@ namespace rulerank::inline v0::knn {
 class flat_part {
  public:
   /// Copies the rows and makes the shadow; complete when it returns. `centre`: or empty.
-  flat_part(dense_rows const& rows, share const& of, similarity metric,
+  flat_part(dense_rows const& rows, index_range const& of, similarity metric,
             std::span<float const> centre, float scale);
   /// Has space for so many rows, and none of them yet.
   flat_part(dense_rows const& rows, std::size_t most, similarity metric,
@@ -24,10 +24,10 @@ class flat_part {
 
   /// Takes other rows in place of those that it has, no more than it has space for; complete when
   /// it returns.
-  void load(context const& ctx, dense_rows const& rows, share const& of, row_upload& by);
+  void load(context const& ctx, dense_rows const& rows, index_range const& of, row_upload& by);
 
   /// Of the rows of an index.
-  share const& of() const noexcept { return of_; }
+  index_range const& of() const noexcept { return of_; }
   shadow_rows const& view() const noexcept { return view_; }
 
   /// What so many rows take of a device.
@@ -36,9 +36,9 @@ class flat_part {
   static std::size_t rows_within(dense_rows const& rows, std::size_t bytes, similarity metric);
 
  private:
-  void shadow(share const& of, stream const& on);
+  void shadow(index_range const& of, stream const& on);
 
-  share of_;
+  index_range of_;
   device_buffer<std::byte> values_;
   device_buffer<uint4> fragments_;
   device_buffer<row_mark> marks_;

@@ -6,10 +6,10 @@
 
 namespace rulerank::inline v0::knn {
 
-void flat_stream::run(context const& ctx, dense_rows const& rows, std::span<share const> of,
+void flat_stream::run(context const& ctx, dense_rows const& rows, std::span<index_range const> of,
                       std::function<void(flat_part const&)> const& search) {
-  std::vector<share> pieces;
-  for (share const& some : of)
+  std::vector<index_range> pieces;
+  for (index_range const& some : of)
     for (std::size_t begin = some.begin; begin < some.end; begin += piece_)
       pieces.push_back({begin, std::min(begin + piece_, some.end)});
   if (pieces.empty()) return;

@@ -27,7 +27,7 @@ class flat_stream {
 
   /// Calls `search` with some of the rows on the device after the other, while the next are copied
   /// there.
-  void run(context const& ctx, dense_rows const& rows, std::span<share const> of,
+  void run(context const& ctx, dense_rows const& rows, std::span<index_range const> of,
            std::function<void(flat_part const&)> const& search);
 
  private:

@@ -1,7 +1,7 @@
 #include "knn/dense/row_files.hpp"
 
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/text_source.hpp"
 
@@ -66,7 +66,7 @@ datasets::vectors_part read_search_rows(context const& ctx, std::string const& p
                                         std::size_t part, std::size_t parts,
                                         datasets::vectors_format format) {
   auto read = datasets::read_vectors_part(
-      ctx, path, [&](std::size_t rows) { return rulerank::share_of(rows, parts, part); },
+      ctx, path, [&](std::size_t rows) { return rulerank::even_range(rows, parts, part); },
       {.format = format});
   read.rows = searchable(ctx, read.rows);
   return read;

@@ -13,7 +13,7 @@ constexpr std::size_t half_bytes = std::size_t{32} << 20;
 /// That a thread copies at once.
 constexpr std::size_t thread_bytes = std::size_t{1} << 20;
 
-void copy_rows(dense_rows const& rows, share const& of, std::byte* to) {
+void copy_rows(dense_rows const& rows, index_range const& of, std::byte* to) {
   for (std::size_t row = of.begin; row < of.end;) {
     std::size_t const count = std::min(rows.together(row), of.end - row);
     std::memcpy(to + (row - of.begin) * rows.row_bytes(), rows.row(row), count * rows.row_bytes());
@@ -23,8 +23,8 @@ void copy_rows(dense_rows const& rows, share const& of, std::byte* to) {
 
 }  // namespace
 
-void row_upload::copy(context const& ctx, dense_rows const& rows, share const& of, std::byte* to,
-                      stream const& on) {
+void row_upload::copy(context const& ctx, dense_rows const& rows, index_range const& of,
+                      std::byte* to, stream const& on) {
   std::size_t const row_bytes = rows.row_bytes();
   std::size_t const at_once = std::max<std::size_t>(half_bytes / row_bytes, 1);
   std::size_t const of_thread = std::max<std::size_t>(thread_bytes / row_bytes, 1);

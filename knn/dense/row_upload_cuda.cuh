@@ -17,7 +17,7 @@ namespace rulerank::inline v0::knn {
 class row_upload {
  public:
   /// Copies the rows to `to`; complete when it returns.
-  void copy(context const& ctx, dense_rows const& rows, share const& of, std::byte* to,
+  void copy(context const& ctx, dense_rows const& rows, index_range const& of, std::byte* to,
             stream const& on);
 
  private:

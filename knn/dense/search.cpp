@@ -338,18 +338,6 @@ part_rows_in_range dense_index_access::search_range_part(dense_index const& inde
   return found;
 }
 
-part_neighbours dense_index::search_part(context const& ctx, datasets::vectors const& queries,
-                                         std::size_t k, dense_filter const& filter,
-                                         dense_search_work* work) const {
-  return dense_index_access::search_part(*this, ctx, queries, k, filter, work);
-}
-part_rows_in_range dense_index::search_range_part(context const& ctx,
-                                                  datasets::vectors const& queries, double radius,
-                                                  dense_filter const& filter,
-                                                  dense_search_work* work) const {
-  return dense_index_access::search_range_part(*this, ctx, queries, radius, filter, work);
-}
-
 void dense_index::implementation::nearest(context const& ctx, datasets::vectors const& queries,
                                           std::size_t k, dense_filter const& filter,
                                           dense_search_work* work, neighbours& found,

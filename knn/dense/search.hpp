@@ -138,15 +138,6 @@ class dense_index {
                              dense_filter const& filter = {},
                              dense_search_work* work = nullptr) const;
 
-  /// The same of an index whose rows are a part of more, with what orders them: under l2 the sum
-  /// before the root, which makes some different sums equal.
-  part_neighbours search_part(context const& ctx, datasets::vectors const& queries, std::size_t k,
-                              dense_filter const& filter = {},
-                              dense_search_work* work = nullptr) const;
-  part_rows_in_range search_range_part(context const& ctx, datasets::vectors const& queries,
-                                       double radius, dense_filter const& filter = {},
-                                       dense_search_work* work = nullptr) const;
-
  private:
   friend struct dense_index_access;
   struct implementation;

@@ -40,7 +40,7 @@ class devices_with_layout {
     std::size_t const busy = devices_for(task.queries.count, task.least, devices_.size());
     std::vector<metric_gpu_work> of_device(busy);
     threads_.run(busy, [&](std::size_t i) {
-      share const mine = share_of(task.queries.count, busy, i);
+      index_range const mine = even_range(task.queries.count, busy, i);
       auto taken = pool_.take(i);
       gpu_candidates some = search_share(task, i, *taken, mine, of_device[i], launch);
       std::move(some.begin(), some.end(), found.begin() + static_cast<std::ptrdiff_t>(mine.begin));
@@ -76,7 +76,7 @@ class devices_with_layout {
  private:
   template <class Launch>
   gpu_candidates search_share(search_task const& task, std::size_t i, device_work& on,
-                              share const& mine, metric_gpu_work& work,
+                              index_range const& mine, metric_gpu_work& work,
                               Launch const& launch) const {
     placed_queries const placed = on.place(task.queries);
     gpu_candidates found(mine.size());

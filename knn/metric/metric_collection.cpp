@@ -16,7 +16,7 @@ namespace {
 /// A range of queries.
 class query_range final : public metric_queries {
  public:
-  query_range(metric_queries const& all, share some) : all_(all), some_(some) {}
+  query_range(metric_queries const& all, index_range some) : all_(all), some_(some) {}
   std::size_t size() const noexcept override { return some_.size(); }
   std::unique_ptr<distances_from> from(std::size_t query) const override {
     return all_.from(some_.begin + query);
@@ -27,7 +27,7 @@ class query_range final : public metric_queries {
 
  private:
   metric_queries const& all_;
-  share some_;
+  index_range some_;
 };
 
 /// What an index finds without a schedule, whose work is that of one thread.
@@ -42,7 +42,7 @@ auto without_schedule(Search const& search, schedule_work& work) {
 
 /// Calls `use` with queries of the type that GPUs take.
 template <class Use>
-auto with_range(metric_asked const& asked, share some, Use const& use) {
+auto with_range(metric_asked const& asked, index_range some, Use const& use) {
   if (auto const* const words = std::get_if<std::vector<std::string>>(&asked)) {
     auto const begin = words->begin() + static_cast<std::ptrdiff_t>(some.begin);
     return use(std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(some.size())));
@@ -231,8 +231,8 @@ schedule_work metric_collection::work_of_all(context const& ctx) const {
   return work;
 }
 
-neighbours metric_collection::search(context const& ctx, part_index const& part, share queries,
-                                     std::size_t k) const {
+neighbours metric_collection::search(context const& ctx, part_index const& part,
+                                     index_range queries, std::size_t k) const {
   query_range const some(*part.queries, queries);
   if (auto const* const split = std::get_if<split_metric_index>(&part.index))
     return split->search(ctx, some, k, &work_);
@@ -243,7 +243,7 @@ neighbours metric_collection::search(context const& ctx, part_index const& part,
 }
 
 rows_in_range metric_collection::search_range(context const& ctx, part_index const& part,
-                                              share queries, double radius) const {
+                                              index_range queries, double radius) const {
   query_range const some(*part.queries, queries);
   if (auto const* const split = std::get_if<split_metric_index>(&part.index))
     return split->search_range(ctx, some, radius, &work_);
@@ -254,14 +254,14 @@ rows_in_range metric_collection::search_range(context const& ctx, part_index con
       work_);
 }
 
-neighbours metric_collection::nearest_of_whole(context const& ctx, share queries,
+neighbours metric_collection::nearest_of_whole(context const& ctx, index_range queries,
                                                std::size_t k) const {
   if (!gpu_) return search(ctx, indexes_.front(), queries, k);
   return with_range(asked_, queries,
                     [&](auto const& some) { return gpu_->search(ctx, some, k, &gpu_work_); });
 }
 
-rows_in_range metric_collection::within_whole(context const& ctx, share queries,
+rows_in_range metric_collection::within_whole(context const& ctx, index_range queries,
                                               double radius) const {
   if (!gpu_) return search_range(ctx, indexes_.front(), queries, radius);
   return with_range(asked_, queries, [&](auto const& some) {
@@ -269,7 +269,8 @@ rows_in_range metric_collection::within_whole(context const& ctx, share queries,
   });
 }
 
-std::vector<part_neighbours> metric_collection::nearest_of_parts(context const& ctx, share queries,
+std::vector<part_neighbours> metric_collection::nearest_of_parts(context const& ctx,
+                                                                 index_range queries,
                                                                  std::size_t k) const {
   std::vector<part_neighbours> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
@@ -280,7 +281,8 @@ std::vector<part_neighbours> metric_collection::nearest_of_parts(context const& 
   return found;
 }
 
-std::vector<part_rows_in_range> metric_collection::within_parts(context const& ctx, share queries,
+std::vector<part_rows_in_range> metric_collection::within_parts(context const& ctx,
+                                                                index_range queries,
                                                                 double radius) const {
   std::vector<part_rows_in_range> found;
   for (part_index const& part : indexes_)

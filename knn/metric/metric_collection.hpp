@@ -139,14 +139,16 @@ class metric_collection final : public searched_collection {
   metric_collection() = default;
   void add(std::size_t first, metric_objects objects,
            std::variant<metric_index, split_metric_index> index);
-  neighbours search(context const& ctx, part_index const& part, share queries, std::size_t k) const;
-  rows_in_range search_range(context const& ctx, part_index const& part, share queries,
+  neighbours search(context const& ctx, part_index const& part, index_range queries,
+                    std::size_t k) const;
+  rows_in_range search_range(context const& ctx, part_index const& part, index_range queries,
                              double radius) const;
-  neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const override;
-  std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+  neighbours nearest_of_whole(context const& ctx, index_range queries,
+                              std::size_t k) const override;
+  std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                 std::size_t k) const override;
-  rows_in_range within_whole(context const& ctx, share queries, double radius) const override;
-  std::vector<part_rows_in_range> within_parts(context const& ctx, share queries,
+  rows_in_range within_whole(context const& ctx, index_range queries, double radius) const override;
+  std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
                                                double radius) const override;
 
   std::vector<part_index> indexes_;  // of the parts

@@ -135,7 +135,7 @@ __global__ __launch_bounds__(pair_threads) void compare_words(
 
 /// The queries of slots [begin, end) of an order.
 template <class Mask, std::uint32_t Together, class Key>
-void launch_pairs(word_pairs pairs, share const& some, Key* matrix, cudaStream_t on) {
+void launch_pairs(word_pairs pairs, index_range const& some, Key* matrix, cudaStream_t on) {
   if (some.size() == 0) return;
   constexpr std::size_t own_bytes = std::size_t{32} << 10;
   std::size_t const of_group =

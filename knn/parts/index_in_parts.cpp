@@ -80,7 +80,7 @@ auto search_dense(dense_collection& collection, datasets::vectors const& queries
                                   counted(collection.size(), "row")));
   dense_search_work work;
   collection.set_queries(queries, {filter, {}}, work);
-  return search(share{0, queries.size()});
+  return search(index_range{0, queries.size()});
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ neighbours dense_parts::search(context const& ctx, datasets::vectors const& quer
                                std::span<std::uint64_t const> filter) const {
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
   std::lock_guard const alone(state_->one_search);
-  return search_dense(state_->collection, queries, filter, [&](share all) {
+  return search_dense(state_->collection, queries, filter, [&](index_range all) {
     return state_->collection.nearest(without_processes(ctx), all, k);
   });
 }
@@ -98,7 +98,7 @@ rows_in_range dense_parts::search_range(context const& ctx, datasets::vectors co
                                         double radius,
                                         std::span<std::uint64_t const> filter) const {
   std::lock_guard const alone(state_->one_search);
-  return search_dense(state_->collection, queries, filter, [&](share all) {
+  return search_dense(state_->collection, queries, filter, [&](index_range all) {
     return state_->collection.within(without_processes(ctx), all, radius);
   });
 }

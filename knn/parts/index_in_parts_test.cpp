@@ -1,6 +1,6 @@
 #include "knn/parts/index_in_parts.hpp"
 
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
@@ -71,7 +71,7 @@ TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
   for (similarity const metric : {similarity::l2, similarity::cosine}) {
     dense_index_options const options{.metric = metric};
     run_processes(processes, [&](process_group const& group) {
-      share const mine = own_share(group, rows.size());
+      index_range const mine = own_range(group, rows.size());
       dense_collection(process_of(group),
                        {rows.rows(mine.begin, mine.size()), mine.begin, rows.size()}, true, options,
                        {})
@@ -107,7 +107,7 @@ TEST(IndexInParts, VectorsAndWordsAreFoundAsInOneIndex) {
   auto const words = random_words(90, 4);
   std::vector<metric_parts::queries> const asked{random_rows(9, 4, 5), random_words(9, 6)};
   for (bool const of_words : {false, true}) {
-    auto const objects = [&](share some) -> metric_objects {
+    auto const objects = [&](index_range some) -> metric_objects {
       auto const begin = words.begin() + static_cast<std::ptrdiff_t>(some.begin);
       if (of_words)
         return {nullptr, std::make_shared<word_space>(
@@ -120,7 +120,7 @@ TEST(IndexInParts, VectorsAndWordsAreFoundAsInOneIndex) {
     };
     metric_index_options const options{.type = metric_index_type::lc};
     run_processes(processes, [&](process_group const& group) {
-      share const mine = own_share(group, 90);
+      index_range const mine = own_range(group, 90);
       metric_collection::of_part(process_of(group), objects(mine), options, mine.begin, 90)
           .save(process_of(group), path);
     });

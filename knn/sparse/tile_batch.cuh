@@ -56,10 +56,10 @@ class batch_layout {
 
   std::size_t bytes() const noexcept { return arrays_.bytes(); }
   /// What a device begins with: the queries, then zeros.
-  share start() const noexcept { return {0, documents_.begin}; }
-  share zeros() const noexcept { return {best_.begin, documents_.begin}; }
+  index_range start() const noexcept { return {0, documents_.begin}; }
+  index_range zeros() const noexcept { return {best_.begin, documents_.begin}; }
   /// What a device has found.
-  share found() const noexcept { return {counts_.begin, bytes()}; }
+  index_range found() const noexcept { return {counts_.begin, bytes()}; }
 
  private:
   packed_arrays arrays_;
@@ -78,7 +78,7 @@ class batch_layout {
 class staged_batch {
  public:
   /// Makes space for some of the rows; then each of them is put, by any thread.
-  void stage(sparse_rows const& rows, share const& of, std::size_t k) {
+  void stage(sparse_rows const& rows, index_range const& of, std::size_t k) {
     of_ = of;
     first_entry_ = rows.begin[of.begin];
     layout_ = {of.size(), rows.begin[of.end] - first_entry_, k};
@@ -97,12 +97,12 @@ class staged_batch {
     std::copy(row.term.begin(), row.term.end(), view_.term + begin);
     std::copy(row.weight.begin(), row.weight.end(), view_.weight + begin);
   }
-  share const& of() const noexcept { return of_; }
+  index_range const& of() const noexcept { return of_; }
   batch_layout const& layout() const noexcept { return layout_; }
   std::byte const* data() const noexcept { return memory_.data(); }
 
  private:
-  share of_;
+  index_range of_;
   std::uint64_t first_entry_ = 0;
   batch_layout layout_;
   query_view view_{};

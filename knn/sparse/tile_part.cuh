@@ -11,15 +11,15 @@
 namespace rulerank::inline v0::knn {
 
 /// Whole tiles of the index.
-struct index_part {
-  share tiles;
-  share documents;
+struct tile_range {
+  index_range tiles;
+  index_range documents;
 };
 
 /// A part of the index in a device's memory.
 class part_on_device {
  public:
-  part_on_device(sparse_index const& index, tile_index const& tiles, index_part const& part)
+  part_on_device(sparse_index const& index, tile_index const& tiles, tile_range const& part)
       : part_(part), terms_(index.terms()) {
     sparse_rows const rows = index.documents();
     std::uint64_t const row_begin = rows.begin[part.documents.begin];
@@ -35,7 +35,7 @@ class part_on_device {
   }
   /// What it takes.
   static std::size_t bytes(sparse_index const& index, tile_index const& tiles,
-                           index_part const& part) {
+                           tile_range const& part) {
     sparse_rows const rows = index.documents();
     std::uint64_t const row_size =
         rows.begin[part.documents.end] - rows.begin[part.documents.begin];
@@ -66,7 +66,7 @@ class part_on_device {
   static device_buffer<T> copied(std::span<T const> from) {
     return device_buffer<T>(from);
   }
-  index_part part_;
+  tile_range part_;
   std::uint32_t terms_;
   device_buffer<std::uint64_t> tile_base_, row_begin_;
   device_buffer<std::uint32_t> tile_begin_, row_term_;

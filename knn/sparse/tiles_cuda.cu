@@ -106,7 +106,7 @@ class tiles_on_gpus final : public sparse_search_engine {
     for (std::size_t first = 0; first < parts_.size(); first += devices_.size())
       for (std::size_t begin = 0; begin < queries.size(); begin += at_once) {
         ctx.check_stop();
-        share const batch{begin, std::min(queries.size(), begin + at_once)};
+        index_range const batch{begin, std::min(queries.size(), begin + at_once)};
         stage(ctx, work, batch);
         threads_.run([&](std::size_t i) { search_part(i, first, work.shape); });
         take(ctx, work, batch, first);
@@ -117,7 +117,7 @@ class tiles_on_gpus final : public sparse_search_engine {
  private:
   /// One device: its part of the index, and memory for a batch.
   struct device_state {
-    void load(sparse_index const& index, tile_index const& tiles, index_part const& part,
+    void load(sparse_index const& index, tile_index const& tiles, tile_range const& part,
               std::size_t number) {
       if (held && held_number == number) return;
       held.reset();
@@ -189,7 +189,7 @@ class tiles_on_gpus final : public sparse_search_engine {
       parts_.clear();
       std::size_t largest = 0;
       for (std::size_t p = 0; p < count; ++p) {
-        share const tiles = share_of(tiles_->tiles(), count, p);
+        index_range const tiles = even_range(tiles_->tiles(), count, p);
         parts_.push_back(
             {tiles, {tiles.begin * tile_size_, std::min(tiles.end * tile_size_, index_.size())}});
         largest = std::max(largest, part_on_device::bytes(index_, *tiles_, parts_.back()));
@@ -207,10 +207,10 @@ class tiles_on_gpus final : public sparse_search_engine {
   }
 
   /// Puts a batch where devices copy it.
-  void stage(context const& ctx, work_on_queries const& work, share const& batch) const {
+  void stage(context const& ctx, work_on_queries const& work, index_range const& batch) const {
     std::size_t const shares = replicated() ? devices_.size() : 1;
     for (std::size_t i = 0; i < shares; ++i) {
-      share const mine = share_of(batch.size(), shares, i);
+      index_range const mine = even_range(batch.size(), shares, i);
       staged_for(i).stage(work.queries, {batch.begin + mine.begin, batch.begin + mine.end},
                           work.shape.k);
     }
@@ -254,17 +254,17 @@ class tiles_on_gpus final : public sparse_search_engine {
 
   /// Takes what devices have found for a batch in the parts from `first` on; after the last ones
   /// these are the neighbours.
-  void take(context const& ctx, work_on_queries& work, share const& batch,
+  void take(context const& ctx, work_on_queries& work, index_range const& batch,
             std::size_t first) const {
     bool const last = first + devices_.size() >= parts_.size();
     struct finding {
-      share queries;
+      index_range queries;
       results_view results;
       std::uint32_t first_document;
     };
     std::vector<finding> findings;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      share const& of = staged_for(i).of();
+      index_range const& of = staged_for(i).of();
       if (of.size() == 0 || part_of(i, first) == parts_.size()) continue;
       findings.push_back({of, on_device_[i].batch.found(), on_device_[i].held->first_document()});
       work.done.rescored += *findings.back().results.rescored;
@@ -347,7 +347,7 @@ class tiles_on_gpus final : public sparse_search_engine {
   /// Documents that a block computes and sorts, for the first and the second try.
   std::vector<std::uint32_t> rescore_capacities_{few_rescored, most_rescored};
   std::size_t most_neighbours_ = 0;  // that GPUs find
-  std::vector<index_part> parts_;
+  std::vector<tile_range> parts_;
   mutable per_device<device_state> on_device_;
   mutable std::mutex devices_in_use_;
   mutable std::mutex making_on_cpu_;

@@ -2,7 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "datasets/text/text_sums.hpp"
@@ -97,14 +97,14 @@ counted_document count_terms_of_fields(analyzer& words, datasets::text_document 
 }
 
 /// A process's share of the documents, which are read to be counted.
-share documents_of(context const& ctx, process_group const& group, std::string const& path,
-                   text_index_options const& options) {
+index_range documents_of(context const& ctx, process_group const& group, std::string const& path,
+                         text_index_options const& options) {
   datasets::text_options reading = options.reading;
   reading.warn = {};
   std::size_t documents = 0;
   datasets::read_documents(
       ctx, path, options.format, [&](datasets::text_document&&) { ++documents; }, reading);
-  return own_share(group, documents);
+  return own_range(group, documents);
 }
 
 /// Whether ids of different processes may be equal: their hashes are.
@@ -133,7 +133,7 @@ bool has_documents(process_group const& group, collection_counts const& counts) 
 /// Calls take(documents) for groups of the documents of a collection that are in the range, in
 /// order.
 void read_in_groups(context const& ctx, collection_source const& collection,
-                    text_index_options const& options, share range,
+                    text_index_options const& options, index_range range,
                     std::function<void(std::span<datasets::text_document const>)> const& take) {
   constexpr std::size_t most_documents = 1024;
   if (collection.documents) {
@@ -295,7 +295,7 @@ void collection_counts::add_others(process_group const& group) {
 void count_collection(context const& ctx, collection_source const& collection,
                       text_index_options const& options, counting what, collection_counts& counts,
                       process_group const* group) {
-  share range{0, std::numeric_limits<std::size_t>::max()};
+  index_range range{0, std::numeric_limits<std::size_t>::max()};
   text_index_options reading = options;
   if (group != nullptr) {
     auto const part = datasets::documents_of_process(ctx, collection.name, options.format, *group);

@@ -1,11 +1,12 @@
 #include "knn/collection_parts.hpp"
 
 #include "core/error.hpp"
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/message_testing.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
+#include "knn/dense/engine.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/index_parts.hpp"
 #include "knn/metric/search.hpp"
@@ -70,14 +71,16 @@ TEST(CollectionSplit, DenseRowsInPartsAreFoundAsInOne) {
         auto const in_range = whole.search_range({}, queries, 2, allowed);
         for (std::size_t const size : sizes)
           testing_tools::run_processes(static_cast<int>(size), [&](process_group const& group) {
-            share const mine = share_of(rows.size(), size, static_cast<std::size_t>(group.rank()));
+            index_range const mine =
+                even_range(rows.size(), size, static_cast<std::size_t>(group.rank()));
             knn::dense_index const part({}, rows.rows(mine.begin, mine.size()), options);
             auto const bits = bits_of(allowed.rows, mine.begin, mine.end);
-            std::vector<knn::part_neighbours> found{part.search_part({}, queries, k, {bits, {}})};
+            std::vector<knn::part_neighbours> found{
+                knn::dense_index_access::search_part(part, {}, queries, k, {bits, {}})};
             renumber(found[0], static_cast<std::uint32_t>(mine.begin));
             expect_same(merge(group, found, queries.size(), k), expected);
             std::vector<knn::part_rows_in_range> within{
-                part.search_range_part({}, queries, 2, {bits, {}})};
+                knn::dense_index_access::search_range_part(part, {}, queries, 2, {bits, {}})};
             renumber(within[0], static_cast<std::uint32_t>(mine.begin));
             auto const merged = merge(group, within, queries.size());
             EXPECT_EQ(merged.begin, in_range.begin);
@@ -96,7 +99,8 @@ TEST(CollectionSplit, SumsWhoseRootsAreEqualKeepTheirOrder) {
   EXPECT_EQ(expected.value, (std::vector<double>{1, 1}));
   std::vector<knn::part_neighbours> parts;
   for (std::uint32_t const p : {0U, 1U}) {
-    parts.push_back(knn::dense_index({}, rows.rows(p, 1)).search_part({}, query, 1));
+    parts.push_back(
+        knn::dense_index_access::search_part(knn::dense_index({}, rows.rows(p, 1)), {}, query, 1));
     renumber(parts.back(), p);
   }
   expect_same(merge(parts, 1, 2), expected);
@@ -106,11 +110,11 @@ TEST(CollectionSplit, FewerRowsThanProcesses) {
   auto const rows = drawn(3, 2, 3), queries = drawn(4, 2, 4);
   auto const expected = knn::dense_index({}, rows).search({}, queries, 3);
   testing_tools::run_processes(5, [&](process_group const& group) {
-    share const mine = share_of(rows.size(), 5, static_cast<std::size_t>(group.rank()));
+    index_range const mine = even_range(rows.size(), 5, static_cast<std::size_t>(group.rank()));
     std::vector<knn::part_neighbours> found;
     if (mine.size() > 0) {
-      found.push_back(
-          knn::dense_index({}, rows.rows(mine.begin, mine.size())).search_part({}, queries, 3));
+      found.push_back(knn::dense_index_access::search_part(
+          knn::dense_index({}, rows.rows(mine.begin, mine.size())), {}, queries, 3));
       renumber(found[0], static_cast<std::uint32_t>(mine.begin));
     }
     expect_same(merge(group, found, queries.size(), 3), expected);
@@ -277,7 +281,7 @@ class IndexParts : public ::testing::Test {
     auto const rows = drawn(20, 3, seed);
     testing_tools::run_processes(static_cast<int>(processes), [&](process_group const& group) {
       auto const rank = static_cast<std::size_t>(group.rank());
-      share const mine = share_of(rows.size(), processes, rank);
+      index_range const mine = even_range(rows.size(), processes, rank);
       knn::dense_index({}, rows.rows(mine.begin, mine.size()))
           .save({}, path_of_part(at(name), rank));
       write_index_parts(group, at(name), "dense", mine.size());
@@ -357,7 +361,7 @@ TEST(QueryShares, FactoredSharesAreHalfOfWhatIsLeft) {
   auto const sizes_of = [](std::size_t n, std::size_t parts, std::size_t least) {
     std::vector<std::size_t> all;
     std::size_t at = 0;
-    for (share const& one : factored_shares(n, parts, least)) {
+    for (index_range const& one : factored_shares(n, parts, least)) {
       EXPECT_EQ(one.begin, at);
       at = one.end;
       all.push_back(one.size());

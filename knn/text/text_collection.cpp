@@ -82,7 +82,7 @@ void text_collection::set_queries(std::span<datasets::text_document const> queri
   results_ = results;
 }
 
-sparse_matrix text_collection::weights_of(context const& ctx, share queries) const {
+sparse_matrix text_collection::weights_of(context const& ctx, index_range queries) const {
   auto const some = queries_.subspan(queries.begin, queries.size());
   sparse_matrix matrix = first_index().queries(ctx, some);
   sparse_rows const rows = matrix;
@@ -103,12 +103,13 @@ std::optional<std::string> text_collection::id_of(std::uint32_t document) const 
   return std::nullopt;
 }
 
-neighbours text_collection::nearest_of_whole(context const& ctx, share queries,
+neighbours text_collection::nearest_of_whole(context const& ctx, index_range queries,
                                              std::size_t k) const {
   return searchers_.front().search(ctx, weights_of(ctx, queries), k, results_);
 }
 
-std::vector<part_neighbours> text_collection::nearest_of_parts(context const& ctx, share queries,
+std::vector<part_neighbours> text_collection::nearest_of_parts(context const& ctx,
+                                                               index_range queries,
                                                                std::size_t k) const {
   std::vector<part_neighbours> found;
   if (searchers_.empty()) return found;  // a process without parts has no terms either

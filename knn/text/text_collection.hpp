@@ -59,10 +59,11 @@ class text_collection final : public searched_collection {
  private:
   text_collection() = default;
   void add(text_index index);
-  neighbours nearest_of_whole(context const& ctx, share queries, std::size_t k) const override;
-  std::vector<part_neighbours> nearest_of_parts(context const& ctx, share queries,
+  neighbours nearest_of_whole(context const& ctx, index_range queries,
+                              std::size_t k) const override;
+  std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                 std::size_t k) const override;
-  sparse_matrix weights_of(context const& ctx, share queries) const;
+  sparse_matrix weights_of(context const& ctx, index_range queries) const;
 
   std::vector<text_index> indexes_;         // of the parts
   std::vector<sparse_searcher> searchers_;  // of the parts

@@ -30,7 +30,7 @@ inline double standardized(double score, list_moments const& list) {
 }
 
 /// One ranking of several: the mean of the members' scores, each standardized within its query's
-/// list. Averaging takes away what rankers that are equally good have of chance.
+/// list. Averaging reduces the variance of equally good rankers.
 /// (Montague and Aslam, Relevance score normalization for metasearch, CIKM 2001: ZMUV, with the
 /// sum of Fox and Shaw, Combination of multiple searches, TREC-2, 1994: CombSUM.)
 ///

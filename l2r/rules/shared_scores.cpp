@@ -1,6 +1,6 @@
 #include "l2r/rules/shared_scores.hpp"
 
-#include "core/even_shares.hpp"
+#include "core/even_ranges.hpp"
 #include "core/process_group.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace rulerank::inline v0::l2r {
 
 query_range queries_of_process(std::span<datasets::query_group const> queries, int rank, int size) {
   std::size_t const documents = queries.empty() ? 0 : queries.back().end;
-  share const mine =
-      share_of(documents, static_cast<std::size_t>(size), static_cast<std::size_t>(rank));
+  index_range const mine =
+      even_range(documents, static_cast<std::size_t>(size), static_cast<std::size_t>(rank));
   auto const first_from = [&](std::size_t document) {
     auto const at = std::ranges::lower_bound(queries, document, {}, &datasets::query_group::begin);
     return static_cast<std::size_t>(at - queries.begin());

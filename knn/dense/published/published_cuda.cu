@@ -261,7 +261,7 @@ void published_engine::search(context const& ctx, dense_request const& request,
   std::size_t const dimensions = rows_.dimensions();
   std::mutex adding;
   for_each_device(devices_, [&](std::size_t i) {
-    share const mine = share_of(request.count, devices_.size(), i);
+    index_range const mine = even_range(request.count, devices_.size(), i);
     if (mine.size() == 0) return;
     auto memory = memory_.take(i);
     memory->on.synchronize();  // a call before this one may have been stopped

@@ -326,7 +326,7 @@ class fish final : public sparse_search_engine {
     check_single_precision(query_norms, "queries");
     std::mutex adding;
     for_each_device(devices_, [&](std::size_t i) {
-      share const mine = share_of(queries.size(), devices_.size(), i);
+      index_range const mine = even_range(queries.size(), devices_.size(), i);
       if (mine.size() == 0) return;
       sparse_search_work const done =
           search_share(ctx, indexes_[i], queries, query_norms, mine, found);
@@ -352,7 +352,7 @@ class fish final : public sparse_search_engine {
 
   sparse_search_work search_share(context const& ctx, index_on_device const& here,
                                   sparse_rows const& queries, std::span<double const> query_norms,
-                                  share const& mine, neighbours& found) const {
+                                  index_range const& mine, neighbours& found) const {
     std::size_t const group = std::min(fish_.group, mine.size());
     bool const truncated = found.k <= largest_truncated;
     sort_shape const shape = truncated ? shape_for(here, found.k) : sort_shape{};

@@ -123,7 +123,7 @@ class gknn final : public sparse_search_engine {
     check_single_precision(query_norms, "queries");
     std::atomic<std::uint64_t> allocations{0};
     for_each_device(devices_, [&](std::size_t i) {
-      share const mine = share_of(queries.size(), devices_.size(), i);
+      index_range const mine = even_range(queries.size(), devices_.size(), i);
       if (mine.size() > 0) allocations += search_share(ctx, i, queries, query_norms, mine, found);
     });
     work.counts["allocations"] += allocations;
@@ -132,7 +132,7 @@ class gknn final : public sparse_search_engine {
  private:
   /// The number of times that device memory was taken.
   std::uint64_t search_share(context const& ctx, std::size_t i, sparse_rows const& queries,
-                             std::span<double const> query_norms, share const& mine,
+                             std::span<double const> query_norms, index_range const& mine,
                              neighbours& found) const {
     std::size_t longest = 1;
     for (std::size_t q = mine.begin; q < mine.end; ++q)

@@ -6,14 +6,14 @@
 namespace rulerank::inline v0 {
 
 /// A range of indices.
-struct share {
+struct index_range {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t size() const noexcept { return end - begin; }
 };
 
-/// The i-th of `parts` even shares of [0, n).
-constexpr share share_of(std::size_t n, std::size_t parts, std::size_t i) {
+/// The i-th of `parts` even ranges of [0, n).
+constexpr index_range even_range(std::size_t n, std::size_t parts, std::size_t i) {
   std::size_t const each = n / parts;
   std::size_t const more = n % parts;
   std::size_t const begin = i * each + std::min(i, more);
