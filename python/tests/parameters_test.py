@@ -63,7 +63,7 @@ class AnotherFrame:
 @pytest.mark.parametrize("call, message", [
     (lambda: RuleRanker().fit(AnotherFrame(), Y), "X: found AnotherFrame of parameters_test, expected a frame of pandas"),
     (lambda: RuleRanker("rules", rule_size=2.5).fit(X, Y), "rule_size: found 2.5, expected a whole number from 0"),
-    (lambda: RuleRanker("rules", bins=None).fit(X, Y), "bins: found None, expected a whole number from 0 or 'cv'"),
+    (lambda: Discretizer(bins=None).fit(X), "bins: found None, expected a whole number from 0 or 'cv'"),
     (lambda: RuleRanker(members=3).fit(X, Y), "members: found 3, expected text or a list"),
     (lambda: RuleRanker("rules", cuts=X).fit(X, Y), "cuts: found ndarray, expected cuts_ of an estimator or None"),
     (lambda: RuleRanker("linear", strength=0).fit(X, Y, QID), "strength: found 0, expected 1e-9 to 1e9, or 'cross-fit'"),
