@@ -76,8 +76,9 @@ std::vector<double> smallest_points(context const& all, points_objective& of, do
     for (std::size_t halving = 0; halving < most_halvings; ++halving, share /= 2) {
       for (std::size_t i = 0; i < n; ++i) tried[i] = points[i] + share * direction[i];
       reached = of.evaluate(ctx, tried, gradient);
-      // Near the end the value falls by less than its rounding.
       if (reached <= value + 1e-4 * share * descent + 1e-14 * std::abs(value)) break;
+      // Near the end the value falls by less than its rounding: a shorter gradient is the sign.
+      if (-descent < 1e-12 * std::abs(value) && length(gradient) < slope) break;
     }
     points.swap(tried);
     value = reached;
