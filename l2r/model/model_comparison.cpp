@@ -1,8 +1,8 @@
 #include "core/process_group.hpp"
-#include "eval/evaluate.hpp"
 #include "l2r/model/query_folds.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
+#include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -25,8 +25,7 @@ std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
   return documents;
 }
 
-/// The NDCG of each query whose labelled documents have different labels, with the expectation over
-/// the orders of equal scores.
+/// ndcg_of_pairs of the labelled documents.
 std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
                               std::vector<double> const& scores) {
   std::vector<datasets::query_group> lists;
@@ -40,19 +39,9 @@ std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
       of_labelled.push_back(scores[d]);
     }
     list.end = labels.size();
-    auto const own = std::span(labels).subspan(list.begin, list.size());
-    if (std::ranges::adjacent_find(own, std::not_equal_to<>()) == own.end()) {
-      labels.resize(list.begin);
-      of_labelled.resize(list.begin);
-    } else {
-      lists.push_back(std::move(list));
-    }
+    if (list.size() > 0) lists.push_back(std::move(list));
   }
-  if (lists.empty()) return {};
-  eval::profile rules = eval::make_profile("standard");
-  rules.ties = eval::tie_rule::average;
-  eval::measure const measures[] = {eval::parse_measure("NDCG")};
-  return eval::evaluate(ctx, {labels, lists, {}}, of_labelled, measures, rules).values;
+  return ndcg_of_pairs(ctx, labels, lists, of_labelled);
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include "eval/evaluate.hpp"
 #include "l2r/model/query_folds.hpp"
 #include "l2r/scorecard/one_page.hpp"
 #include "l2r/scorecard/query_parts.hpp"
@@ -26,12 +25,6 @@ constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
 
 /// Pairs need documents to compare: labelled ones a query, on average.
 constexpr double documents_for_pairs = 10;
-
-/// Whether a query has documents of different labels.
-bool has_pairs(datasets::query_group const& query, std::vector<std::int32_t> const& labels) {
-  auto const own = std::span(labels).subspan(query.begin, query.size());
-  return std::ranges::adjacent_find(own, std::not_equal_to<>()) != own.end();
-}
 
 /// The loss that suits the labels at hand.
 card_loss loss_for(std::span<datasets::query_group const> queries,
@@ -78,14 +71,7 @@ std::vector<double> qualities(context const& ctx, query_part const& left_out, pa
     }
     return found;
   }
-  eval::profile rules = eval::make_profile("standard");
-  rules.ties = eval::tie_rule::average;  // whole points tie, and the order of a file leaks labels
-  eval::measure const measures[] = {eval::parse_measure("NDCG")};
-  auto const values =
-      eval::evaluate(ctx, {left_out.items.labels, left_out.queries, {}}, total, measures, rules);
-  for (std::size_t q = 0; q < left_out.queries.size(); ++q)
-    if (has_pairs(left_out.queries[q], left_out.items.labels)) found.push_back(values.values[q]);
-  return found;
+  return ndcg_of_pairs(ctx, left_out.items.labels, left_out.queries, total);
 }
 
 struct judged {

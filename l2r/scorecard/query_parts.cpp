@@ -1,5 +1,9 @@
 #include "l2r/scorecard/query_parts.hpp"
 
+#include "eval/evaluate.hpp"
+
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace rulerank::inline v0::l2r {
@@ -19,6 +23,25 @@ query_part part_of_fold(std::span<datasets::query_group const> queries,
   }
   result.items = datasets::subset(all, documents);
   return result;
+}
+
+bool has_pairs(datasets::query_group const& query, std::span<std::int32_t const> labels) {
+  auto const own = labels.subspan(query.begin, query.size());
+  return std::ranges::adjacent_find(own, std::not_equal_to<>()) != own.end();
+}
+
+std::vector<double> ndcg_of_pairs(context const& ctx, std::span<std::int32_t const> labels,
+                                  std::span<datasets::query_group const> queries,
+                                  std::span<double const> scores) {
+  if (queries.empty()) return {};
+  eval::profile rules = eval::make_profile("standard");
+  rules.ties = eval::tie_rule::average;
+  eval::measure const measures[] = {eval::parse_measure("NDCG")};
+  auto const all = eval::evaluate(ctx, {labels, queries, {}}, scores, measures, rules);
+  std::vector<double> found;
+  for (std::size_t q = 0; q < queries.size(); ++q)
+    if (has_pairs(queries[q], labels)) found.push_back(all.values[q]);
+  return found;
 }
 
 double mean_label(datasets::binned_dataset const& of) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,6 +21,15 @@ struct query_part {
 query_part part_of_fold(std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& all, std::vector<std::size_t> const& folds,
                         std::size_t fold, bool inside);
+
+/// Whether documents of a query have different labels.
+bool has_pairs(datasets::query_group const& query, std::span<std::int32_t const> labels);
+
+/// The NDCG of the whole list of each query that has pairs, with the expectation over the orders of
+/// equal scores: the order of a file may follow its labels.
+std::vector<double> ndcg_of_pairs(context const& ctx, std::span<std::int32_t const> labels,
+                                  std::span<datasets::query_group const> queries,
+                                  std::span<double const> scores);
 
 double mean_label(datasets::binned_dataset const& of);
 
