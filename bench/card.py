@@ -50,7 +50,7 @@ def samples(program, train, share, seed):
 
 
 def values_by_query(program, sample, train, test, words):
-    """{measure: value of each test query} of a model, its features and how long fitting took."""
+    """{measure: value of each test query} of a model, and the seconds that fitting took."""
     model, scores = sample.with_name("model"), sample.with_name("scores")
     pool = [] if sample == train else ["--pool", train]
     seconds, _ = common.timed(lambda: common.call(program, "fit", "--train", sample, *pool, "--model", model, *words, "--quiet"))
@@ -76,7 +76,7 @@ def summary(found):
             if model != CARD:
                 differences = [ours - theirs for ours, theirs in
                                zip(card[measure], (value for values, _ in folds for value in values[measure]))]
-                row[f"card less it, {measure}"] = round(statistics.fmean(differences), 5)
+                row[f"card − model, {measure}"] = round(statistics.fmean(differences), 5)
                 row[f"half interval, {measure}"] = round(half_interval(differences), 5)
         yield row
 
@@ -87,7 +87,7 @@ def markdown(log):
         line = [f"{share:.0%}", way, name]
         rows = {model: log.one(share=share, way=way, set=name, model=model) for model in MODELS}
         line += [" / ".join(f"{row[measure]:.4f}" for measure in MEASURES) if row else "" for row in rows.values()]
-        line += [f"{row['card less it, MAP']:+.4f} ± {row['half interval, MAP']:.4f}" if row else ""
+        line += [f"{row['card − model, MAP']:+.4f} ± {row['half interval, MAP']:.4f}" if row else ""
                  for model, row in rows.items() if model != CARD]
         lines.append(line)
     return f"{' / '.join(MEASURES)}; differences of MAP\n\n" + common.table(

@@ -35,7 +35,7 @@ scaled_counts rescale(value_counts const& counts);
 
 /// At most `bins` - 1 cuts, ascending; none for fewer than two distinct values. `bins` >= 2.
 std::vector<double> cut_points(binning method, int bins, value_counts const& counts);
-/// The same for the values themselves (any order, no NaN).
+/// Cuts of values in any order, without NaN.
 std::vector<double> cut_points(binning method, int bins, std::vector<double> values);
 
 /// Returns the roundest number in (low, high]: the largest multiple there of the largest power of
