@@ -9,6 +9,7 @@
 
 #include "core/context.hpp"
 #include "core/random.hpp"
+#include "datasets/cut_points.hpp"
 #include "datasets/cut_points_reference.hpp"
 #include "datasets/discretizer.hpp"
 #include "datasets/feature_order.hpp"
