@@ -19,6 +19,23 @@
 
 namespace rulerank::inline v0::l2r::testing_tools {
 
+/// Queries of 20 documents with six features: label follows the first, falls with the second,
+/// misses some values of the third; the rest is chance.
+inline datasets::dataset random_set(std::size_t documents, std::uint64_t seed) {
+  random_engine engine(seed);
+  std::string text;
+  for (std::size_t d = 0; d < documents; ++d) {
+    std::uint64_t const a = uniform_below(engine, 40), b = uniform_below(engine, 40);
+    std::uint64_t const c = uniform_below(engine, 40);
+    std::uint64_t const sum = a + (39 - b) + uniform_below(engine, 30);
+    text +=
+        fmt::format("{} qid:{} 1:{} 2:{} 3:{} 5:{} 6:{} 7:{}\n", sum * 3 / 109, d / 20, a, b,
+                    c % 5 == 0 ? "NULL" : fmt::format("{}", (a + c) / 2), uniform_below(engine, 40),
+                    uniform_below(engine, 3), uniform_below(engine, 40));
+  }
+  return datasets::parse_svmlight(context{}, text, "random");
+}
+
 struct drawn_shape {
   std::size_t documents = 40;
   std::size_t features = 6;

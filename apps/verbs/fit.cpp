@@ -133,9 +133,9 @@ nlohmann::ordered_json to_json(l2r::compared_model const& model) {
 }
 
 /// Compares the card with the models that rank best without fitting on a page, and says what it
-/// costs. Returns the card, or with --best the best of all.
+/// costs; `json` gets the same. Returns the card, or with --best the best of all.
 l2r::model compared(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
-                    l2r::model card) {
+                    l2r::model card, nlohmann::ordered_json& json) {
   auto const timer = owner.stage("compare");
   auto const& member = std::get<l2r::scorecard_member>(card.members.front());
   std::shared_ptr<datasets::discretizer const> given;
@@ -157,9 +157,8 @@ l2r::model compared(session& owner, fit_arguments const& arguments, datasets::da
     owner.say(fmt::format("the card is not compared with other models: {}", why));
     return card;
   }
-  nlohmann::ordered_json notes = nlohmann::ordered_json::array();
   for (l2r::compared_model const& one : models) {
-    notes.push_back(to_json(one));
+    json.push_back(to_json(one));
     owner.say(fmt::format(
         "{}: NDCG {:.4f}{}", one.name, one.quality,
         &one == &models.front()
@@ -167,7 +166,7 @@ l2r::model compared(session& owner, fit_arguments const& arguments, datasets::da
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
   }
-  owner.note("compared", std::move(notes));
+  owner.note("compared", json);
   auto const& best = *std::ranges::max_element(models, {}, &l2r::compared_model::quality);
   if (best.is_better)
     owner.say(fmt::format("{} ranks significantly better than the card{}", best.name,
@@ -195,8 +194,11 @@ void fit(session& owner, fit_arguments const& arguments) {
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
                                          {"--pool", arguments.pool},
                                          {"--discretizer", arguments.discretizer.fitted},
-                                         {"--settings", arguments.settings.file}});
+                                         {"--settings", arguments.settings.file},
+                                         {"--monotone", arguments.member.monotone},
+                                         {"--card", arguments.member.card_file}});
   owner.outputs({{"--model", arguments.model}});
+  output_file written(arguments.model);  // one that cannot be written fails before the work
   std::vector<ranker_recipe> const recipes = arguments.recipes(owner);
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
@@ -206,15 +208,17 @@ void fit(session& owner, fit_arguments const& arguments) {
                     "--members recommended needs fewer",
                     counted(labelled, "label"), l2r::few_labels_for_card));
   l2r::model model = make_model(owner, train, recipes);
+  nlohmann::ordered_json comparison;
   say_frontier(owner, model);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
     if (labelled >= l2r::few_labels_for_card)
-      model = compared(owner, arguments, train, std::move(model));
+      model = compared(owner, arguments, train, std::move(model), comparison);
   }
   {
     auto const timer = owner.stage("write");
-    l2r::write_model(model, arguments.model);
+    written.write(l2r::to_bytes(model));
+    written.commit();
   }
   warn_of_constants(owner, model);
   say_where_it_is_not_portable(owner, train, model);
@@ -237,6 +241,7 @@ void fit(session& owner, fit_arguments const& arguments) {
     owner.say(
         fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
   }
+  if (!comparison.is_null()) json["compared"] = std::move(comparison);
   if (owner.prints_json()) {
     output_file out("-");
     out.write(json_text_of(json));
@@ -260,9 +265,11 @@ void add_fit(CLI::App& program, session& owner) {
   path_option(verb, "--model", a.model, "Where the model goes")->required();
   verb.add_flag("--best", a.best,
                 "Fit the model that ranks best by cross-fitting, which may have many members, "
-                "instead of a card; not with --members, --settings");
+                "instead of a card");
   a.member.members = card_member;
   a.add_to(verb);
+  verb.get_option("--method")->default_str("capped for card, tube for others");
+  verb.get_option("--bins")->default_str("12 for card, 10 for others");
   a.members = verb.get_option("--members");
   verb.get_option("--best")->excludes(verb.get_option("--members"));
   verb.get_option("--best")->excludes(verb.get_option("--settings"));

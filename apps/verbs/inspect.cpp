@@ -60,6 +60,15 @@ void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
                   arguments.model));
 }
 
+/// A card as text that a person can change.
+std::string card_text(inspect_arguments const& arguments, l2r::model const& model) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
+  if (model.members.size() > 1 || card == nullptr || !card->options.page)
+    throw usage_error(fmt::format("--format card: {} is no card, but {}", arguments.model,
+                                  counted(model.members.size(), "member")));
+  return l2r::to_text(card->card, *card->cuts);
+}
+
 report::inspected_file inspect_file(session& owner, inspect_arguments const& arguments,
                                     l2r::model const& model, datasets::feature_names const& names) {
   datasets::feature_names const& own = names_of(model.members.front());
@@ -112,6 +121,11 @@ void inspect(session& owner, inspect_arguments const& arguments) {
   }
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
   bool const json = arguments.format == "json" || owner.run.json;
+  if (arguments.format == "card") {
+    out.write(card_text(arguments, model));
+    out.commit();
+    return;
+  }
   out.write(json ? json_text_of(report::inspection_json(found))
                  : report::to_text(report::inspection(found, arguments.top),
                                    arguments.format == "markdown" ? eval::table_format::markdown
@@ -141,8 +155,8 @@ void add_inspect(CLI::App& program, session& owner) {
       measures_option(verb, "--metrics", a.metrics, "Names, with cut-offs; the first one sorts"));
   a.of_test.push_back(
       number_option(verb, "--shuffles", a.shuffles, "Draws that a loss is the mean of"));
-  word_option(verb, "--format", a.format, {"text", "markdown", "json"},
-              "Form of the output; json as --json does");
+  word_option(verb, "--format", a.format, {"text", "markdown", "json", "card"},
+              "Form of the output; json as --json does; card: what fit --card reads");
   path_option(verb, "--out", a.out, "Where it goes; - is standard output");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);

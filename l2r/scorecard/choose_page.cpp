@@ -159,7 +159,7 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   std::vector<std::size_t> sizes;
   std::size_t const most = std::min(asked.page->max_features, training.feature_count());
   for (std::size_t const size : page_sizes)
-    if (size < most) sizes.push_back(size);
+    if (size < most && !asked.page->only_these) sizes.push_back(size);
   sizes.push_back(most);
   std::vector<judged> const all = judge_cards(ctx, queries, training, cuts, choice.options, sizes);
   if (all.front().qualities.empty()) return choice;

@@ -1,11 +1,10 @@
 #include "l2r/scorecard/one_page.hpp"
 
 #include "core/error.hpp"
-#include "core/random.hpp"
-#include "datasets/svmlight.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/scorecard/pair_system.hpp"
+#include "l2r/testing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,22 +18,7 @@
 namespace rulerank::inline v0::l2r::one_page_test {
 namespace {
 
-/// Queries of 20 documents with six features: label follows the first, falls with the second,
-/// misses some values of the third; the rest is chance.
-datasets::dataset random_set(std::size_t documents, std::uint64_t seed) {
-  random_engine engine(seed);
-  std::string text;
-  for (std::size_t d = 0; d < documents; ++d) {
-    std::uint64_t const a = uniform_below(engine, 40), b = uniform_below(engine, 40);
-    std::uint64_t const c = uniform_below(engine, 40);
-    std::uint64_t const sum = a + (39 - b) + uniform_below(engine, 30);
-    text +=
-        fmt::format("{} qid:{} 1:{} 2:{} 3:{} 5:{} 6:{} 7:{}\n", sum * 3 / 109, d / 20, a, b,
-                    c % 5 == 0 ? "NULL" : fmt::format("{}", (a + c) / 2), uniform_below(engine, 40),
-                    uniform_below(engine, 3), uniform_below(engine, 40));
-  }
-  return datasets::parse_svmlight(context{}, text, "random");
-}
+using testing_tools::random_set;
 
 struct cut_set {
   datasets::discretizer cuts;

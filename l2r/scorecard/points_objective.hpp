@@ -16,22 +16,43 @@ namespace rulerank::inline v0::l2r {
 /// The items of a set, each with whether the next one is a neighbouring bin of the same feature.
 std::vector<bool> neighbours_of(datasets::binned_dataset const& items);
 
+/// A convex function that `smallest_points` makes smallest.
+class convex_function {
+ public:
+  virtual ~convex_function() = default;
+  virtual std::size_t unknowns() const noexcept = 0;
+  /// The bin codes that a step goes through: documents times features.
+  virtual std::size_t codes() const noexcept = 0;
+  /// Whether the loss depends on the unknowns.
+  virtual bool learns() const noexcept = 0;
+
+  /// The value at `x`; its gradient goes to `gradient`. What `multiply` and
+  /// `prepare_preconditioner` need is kept.
+  virtual double evaluate(context const& ctx, std::span<double const> x,
+                          std::span<double> gradient) = 0;
+  /// The matrix of second derivatives at the `x` last evaluated, times `v`.
+  virtual void multiply(context const& ctx, std::span<double const> v,
+                        std::span<double> product) = 0;
+  /// Makes `precondition` that of the `x` last evaluated.
+  virtual void prepare_preconditioner(context const& ctx) = 0;
+  /// Solves M x = r for a matrix M that is near that of the second derivatives.
+  virtual void precondition(std::span<double const> r, std::span<double> x) const = 0;
+};
+
 /// What the points of a card make smallest (scorecard_options), as a function of the points before
 /// they are rounded, one an item of the training documents. All sums run in a fixed order.
 ///
 /// The documents of a query lie by label, largest first, so that those that a document is to be
 /// above follow each other. Documents that have no part in the loss are left out.
-class points_objective {
+class points_objective final : public convex_function {
  public:
   /// `queries` cover `training`, which has labels. Throws `usage_error` for too many pairs.
   points_objective(std::span<datasets::query_group const> queries,
                    datasets::binned_dataset const& training, scorecard_options const& options);
 
-  std::size_t unknowns() const noexcept { return next_.size(); }
-  /// The bin codes that a step goes through: documents times features.
-  std::size_t codes() const noexcept { return codes_.size(); }
-  /// Whether the loss depends on the points.
-  bool learns() const noexcept { return !queries_.empty(); }
+  std::size_t unknowns() const noexcept override { return next_.size(); }
+  std::size_t codes() const noexcept override { return codes_.size(); }
+  bool learns() const noexcept override { return !queries_.empty(); }
   /// The number of queries that the loss is a mean over; of `point` that of the queries alone.
   std::size_t queries_counted() const noexcept { return counted_; }
   /// From now on these penalties count, instead of those of the options.
@@ -40,16 +61,13 @@ class points_objective {
   /// The loss alone at these points. What `evaluate` kept is lost.
   double loss(context const& ctx, std::span<double const> points);
 
-  /// The value at these points; its gradient goes to `gradient`. What `multiply` and
-  /// `prepare_preconditioner` need is kept.
-  double evaluate(context const& ctx, std::span<double const> points, std::span<double> gradient);
-  /// The matrix of second derivatives at the points last evaluated, times `v`.
-  void multiply(context const& ctx, std::span<double const> v, std::span<double> product);
-  /// Makes `precondition` that of the points last evaluated.
-  void prepare_preconditioner(context const& ctx);
-  /// Solves M x = r: M has of the second derivatives the penalties and the loss's diagonal, as if
-  /// no two documents were compared.
-  void precondition(std::span<double const> r, std::span<double> x) const;
+  double evaluate(context const& ctx, std::span<double const> points,
+                  std::span<double> gradient) override;
+  void multiply(context const& ctx, std::span<double const> v, std::span<double> product) override;
+  void prepare_preconditioner(context const& ctx) override;
+  /// M has of the second derivatives the penalties and the loss's diagonal, as if no two documents
+  /// were compared.
+  void precondition(std::span<double const> r, std::span<double> x) const override;
 
  private:
   struct group {
@@ -95,10 +113,10 @@ class points_objective {
   std::vector<double> diagonal_, below_;       // [items] of the preconditioner, factored
 };
 
-/// The points of the smallest value, to a gradient of length `to`, by Newton's method; each step by
+/// The `x` of the smallest value, to a gradient of length `to`, by Newton's method; each step by
 /// conjugate gradients (Dembo and Steihaug, Truncated-Newton algorithms for large-scale
-/// unconstrained optimization, 1983). `from`: points to begin at; without any at 0.
-std::vector<double> smallest_points(context const& ctx, points_objective& of, double to = 1e-9,
+/// unconstrained optimization, 1983). `from`: where to begin; without any at 0.
+std::vector<double> smallest_points(context const& ctx, convex_function& of, double to = 1e-9,
                                     std::vector<double> from = {});
 
 /// Throws `usage_error` for training documents without a label or without items, and for queries

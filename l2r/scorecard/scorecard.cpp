@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -111,8 +112,30 @@ nlohmann::ordered_json to_json(scorecard_options const& options) {
     json["page"] = {{"max_features", options.page->max_features},
                     {"points", options.page->points},
                     {"target", name_of(options.page->target)}};
+  if (options.page && !options.page->features.empty()) {
+    json["page"]["only_these"] = options.page->only_these;
+    for (card_feature const& one : options.page->features)
+      json["page"]["features"].push_back(
+          {{"feature", one.feature}, {"direction", name_of(one.direction)}});
+  }
   return json;
 }
+
+namespace {
+
+void read_features(json_fields const& from, std::string const& name, std::string const& prefix,
+                   card_page& page) {
+  page.only_these = from.boolean("only_these");
+  nlohmann::ordered_json const& features = from.list("features");
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    json_fields const one(features[i], name, fmt::format("{}features[{}].", prefix, i));
+    page.features.push_back({static_cast<std::uint32_t>(one.integer(
+                                 "feature", 0, std::numeric_limits<std::int32_t>::max())),
+                             one.known("direction", card_direction_from)});
+  }
+}
+
+}  // namespace
 
 scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
                                          std::string const& name, std::string const& prefix) {
@@ -124,6 +147,7 @@ scorecard_options scorecard_options_from(nlohmann::ordered_json const& json,
     options.page = {page.integer("max_features", 1, 1000),
                     static_cast<int>(page.integer("points", 1, 10000))};
     if (page.has("target")) options.page->target = page.known("target", card_target_from);
+    if (page.has("features")) read_features(page, name, prefix + "page.", *options.page);
   }
   if (fields.member("points_penalty").is_string()) {
     if (fields.word("points_penalty") != cross_fitted_points)

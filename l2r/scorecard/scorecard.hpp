@@ -46,6 +46,25 @@ inline constexpr std::size_t few_labels_for_card = 1000;
 std::string_view name_of(card_target);
 card_target card_target_from(std::string_view);
 
+/// Whether the points of a feature rise or fall over its bins of values. `either`: as its documents
+/// say. `free`: each bin has points of its own.
+enum class card_direction { either, rising, falling, free };
+
+/// The words of files; card_direction_from throws `usage_error`.
+std::string_view name_of(card_direction);
+card_direction card_direction_from(std::string_view);
+
+/// What a person says of a feature of a card.
+struct card_feature {
+  std::uint32_t feature = 0;
+  card_direction direction = card_direction::either;
+  /// Of its bins, ascending. None: those of the training documents.
+  std::vector<double> cuts{};
+  /// The points of each bin, those of missing values last; what has none is fitted. None where
+  /// there are no cuts.
+  std::vector<std::optional<int>> points{};
+};
+
 /// A card on one page: at most so many features, chosen one by one by what they gain; the points of
 /// each rise or fall over its bins, which its documents decide (the bin of missing values is free);
 /// points are whole numbers. Bins with the same points are one.
@@ -55,6 +74,10 @@ struct card_page {
   /// Beside `scorecard_options::cross_fit`: the labels choose `pair` or `point`, too.
   bool choose_loss = false;
   card_target target = card_target::labels;
+  /// Features whose direction, or more, is given.
+  std::vector<card_feature> features{};
+  /// The card has these features and no other. Otherwise their directions alone count.
+  bool only_these = false;
 };
 
 /// How good the best card of a size is on queries that it was not fitted to (cross-fitting). The
@@ -74,6 +97,16 @@ struct card_total {
   std::uint32_t documents = 0;  ///< with such totals
   double mean_label = 0;        ///< theirs
 };
+
+/// Reads a card as text (docs/verbs/fit.md). A line is a direction and a feature, its number or one
+/// of `names`. Lines of the feature's bins may follow: the bin's least value (`least` for the
+/// first bin, `missing` for missing values) and its points, or `?`. Plain, .gz or .zst. Throws
+/// `error` with line and column for what does not fit.
+std::vector<card_feature> read_card(context const& ctx, std::string const& path,
+                                    datasets::feature_names const& names);
+/// As `read_card`, without bins.
+std::vector<card_feature> read_card_directions(context const& ctx, std::string const& path,
+                                               datasets::feature_names const& names);
 
 /// The points p of a card have the smallest sum of the loss, `points_penalty` times the sum of all
 /// p^2, and `smoothness` times the sum over neighbouring bins of a feature of the squared
@@ -99,6 +132,10 @@ struct scorecard {
 };
 
 inline constexpr int card_bits = 32;
+
+/// What `read_card` reads, without `?`; `cuts` are those of the card. Points are rounded to whole
+/// ones.
+std::string to_text(scorecard const& card, datasets::discretizer const& cuts);
 
 /// The number that a sum of points stands for.
 double value_of_points(std::int64_t points);

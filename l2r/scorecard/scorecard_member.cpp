@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/process_group.hpp"
 #include "core/stopwatch.hpp"
+#include "datasets/item_words.hpp"
 #include "l2r/model/member_kind.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
@@ -80,6 +81,33 @@ scorecard_member member_of(page_card page, scorecard_options const& options, std
           std::move(page.totals)};
 }
 
+/// The cuts of the features that a page names, and of no others: those that it gives, or those of
+/// the recipe. Throws `error` naming the documents where none has such a feature, or it is
+/// constant.
+cuts_pointer cuts_of_page(context const& ctx, datasets::dataset const& train,
+                          scorecard_recipe const& wanted) {
+  datasets::discretizer cuts =
+      wanted.cuts ? *wanted.cuts : datasets::fit_discretizer(ctx, train, wanted.discretizer);
+  auto const& named = wanted.options.page->features;
+  for (datasets::feature_cuts& one : cuts.features) {
+    auto const given = std::ranges::find(named, one.feature, &card_feature::feature);
+    if (given == named.end())
+      one.cuts.clear();
+    else if (!given->cuts.empty())
+      one.cuts = given->cuts;
+  }
+  for (card_feature const& one : named) {
+    auto const found =
+        std::ranges::find(cuts.features, one.feature, &datasets::feature_cuts::feature);
+    if (found == cuts.features.end() || found->cuts.empty())
+      throw error({train.name, 1, 1},
+                  fmt::format("no document has different values of {}, expected a feature of the "
+                              "card to have some",
+                              datasets::feature_text(one.feature, cuts.names)));
+  }
+  return std::make_shared<datasets::discretizer const>(std::move(cuts));
+}
+
 /// A card on one page.
 scorecard_member fit_page_member(context const& ctx, fitting const& from,
                                  scorecard_recipe const& wanted, fitted_items const& made) {
@@ -107,7 +135,10 @@ scorecard_member fit_page_member(context const& ctx, fitting const& from,
 model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
   auto const& wanted = std::get<scorecard_recipe>(how);
   check(wanted.options);
-  fitted_items const& made = items_of(ctx, from, wanted.discretizer, wanted.cuts);
+  bool const only_these = wanted.options.page && wanted.options.page->only_these;
+  fitted_items const& made =
+      items_of(ctx, from, wanted.discretizer,
+               only_these ? cuts_of_page(ctx, from.train, wanted) : wanted.cuts);
   if (wanted.options.page) return fit_page_member(ctx, from, wanted, made);
   scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
   return scorecard_member{made.cuts,

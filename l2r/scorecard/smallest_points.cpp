@@ -29,7 +29,7 @@ double length(std::vector<double> const& a) {
 }
 
 /// A direction d with H d = -g, but for a rest of at most `rest`.
-std::vector<double> newton_direction(context const& ctx, points_objective& of,
+std::vector<double> newton_direction(context const& ctx, convex_function& of,
                                      std::vector<double> const& gradient, double rest) {
   std::size_t const n = gradient.size();
   std::vector<double> direction(n), residual(n), near(n), step(n), product(n);
@@ -55,7 +55,7 @@ std::vector<double> newton_direction(context const& ctx, points_objective& of,
 
 }  // namespace
 
-std::vector<double> smallest_points(context const& all, points_objective& of, double to,
+std::vector<double> smallest_points(context const& all, convex_function& of, double to,
                                     std::vector<double> from) {
   context ctx = all;
   ctx.threads = static_cast<int>(std::clamp<std::size_t>(

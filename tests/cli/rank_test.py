@@ -345,6 +345,54 @@ class Rank(harness.CommandLine):
         self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "scorecard", "--max-points", 10,
                     message="--max-points")
 
+    def card_of(self, model):
+        return self.expect(0, "inspect", "--model", model, "--format", "card").stdout.decode()
+
+    def test_an_edited_card_is_fitted_again(self):
+        # By names, whose numbers differ between the files.
+        rows = [(d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11, d * 5 % 7) for d in range(300)]
+        train = self.file("t.csv", b"label,qid,tf idf,age,x\n" + b"".join(b"%d,%d,%d,%d,%d\n" % row for row in rows))
+        swapped = self.file("s.csv", b"label,qid,x,age,tf idf\n" + b"".join(b"%d,%d,%d,%d,%d\n" % (*row[:2], *row[:1:-1])
+                                                                        for row in rows))
+        fit = ["fit", "--model", self.model, "--members", "card", "--target", "labels", "--train"]
+        self.expect(0, *fit, train)
+        scores, text = self.scores("--model", self.model, "--test", train), self.card_of(self.model)
+        self.assertIn("rising tf idf\n  least ", text)
+        self.expect(0, *fit, swapped, "--card", self.file("same.card", text.encode()))
+        self.assertEqual(self.card_of(self.model).splitlines()[:3], text.splitlines()[:3])
+        self.assertEqual(self.scores("--model", self.model, "--test", train), scores)
+        edited = self.file("edited.card", b"rising tf idf\n  least 0\n  4 ?\n  7 60\nfalling age\n")
+        self.expect(0, *fit, train, "--card", edited)
+        text = self.card_of(self.model)
+        self.assertRegex(text, r"rising tf idf\n  least +0\n  4 +([1-5]?\d)\n  7 +60\n  missing +0\n")
+        self.assertNotIn(" x\n", text)
+        page = json.loads(self.expect(0, "inspect", "--model", self.model, "--json").stdout)["members"][0]["options"]["page"]
+        self.assertTrue(page["only_these"])
+        self.assertEqual([one["direction"] for one in page["features"]], ["rising", "falling"])
+        self.expect(3, *fit, train, "--card", self.file("bad.card", b"rising tf idf\n  least 3\n  4 2\n"),
+                    message="bad.card:3:5: found 2 points after 3 in a feature that is rising, expected no fewer")
+        self.expect(3, *fit, train, "--card", self.file("bad.card", b"rising IDF\n"),
+                    message="bad.card:1:8: found \"IDF\", expected a feature's name or number")
+        self.expect(2, *fit, train, "--card", self.file("bad.card", b"falling tf idf\n  least 9\n  4 0\n"),
+                    message="rank these documents from the worst to the best")
+        self.expect(2, *fit, train, "--card", edited, "--max-features", 3, message="excludes --card")
+        self.expect(2, "fit", "--train", train, "--model", self.model, "--members", "linear", "--card", edited,
+                    message="--card: no member is of the kind card")
+        self.expect(0, "fit", "--train", train, "--model", self.model, "--members", "linear")
+        self.expect(2, "inspect", "--model", self.model, "--format", "card", message="--format card: ")
+
+    def test_directions_of_a_card(self):
+        train = self.file("t.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11)
+                                            for d in range(300)))
+        fit = ["fit", "--train", train, "--model", self.model, "--members", "card", "--target", "labels", "--monotone"]
+        self.expect(0, *fit, self.file("m.txt", b"# as we know\nfalling 1\nfree 2\n"))
+        text = self.card_of(self.model)
+        self.assertNotIn("g 1\n", text)
+        self.assertRegex(text, r"(free|rising|falling) 2\n")
+        self.expect(3, *fit, self.file("m.txt", b"falling 1\n  least 3\n"),
+                    message="m.txt:2:3: found \"least\", expected rising, falling, free or either")
+        self.expect(1, "fit", "--train", train, "--model", self.folder / "none" / "x.model", message="x.model")
+
     def test_few_labels_give_a_card_the_grades_of_members(self):
         page = self.file("pool.txt", b"".join(
             b"%d qid:%d 1:%d 2:%d 3:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11, d * 5 % 7) for d in range(300)))
@@ -377,6 +425,8 @@ class Rank(harness.CommandLine):
         self.assertRegex(done, r"rules: NDCG 1\.0000, difference to the card \+0\.\d{4} \(95 % interval \+0\.\d{4} to \+0\.\d{4}\)")
         self.assertIn("rules ranks significantly better than the card: --best fits it", done)
         compared = json.loads(manifest.read_text())["compared"]
+        self.assertEqual(json.loads(self.expect(0, "fit", "--train", train, "--model", self.model, "--json").stdout)["compared"],
+                         compared)
         self.assertEqual([one["name"] for one in compared][0], "card")
         self.assertEqual(len(compared), 5)
         card = self.model.read_bytes()

@@ -52,7 +52,8 @@ std::optional<double> points_penalty_from(std::string const& word) {
 void member_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
   help_group const group(verb, "Members");
-  l2r::scorecard_options const card;
+  l2r::scorecard_options const scorecard;
+  l2r::scorecard_options const card = l2r::card_recipe().options;
   std::vector<std::string> words = words_in(l2r::member_kind_names());
   words.emplace_back(card_member);
   words.emplace_back(recommended_members);
@@ -60,26 +61,38 @@ void member_arguments::add_to(CLI::App& verb) {
               "Kinds of rankers, whose standardized scores are averaged: rules, "
               "scorecard (points an item), card (a scorecard on one page), linear (weights of raw "
               "features); or recommended: what is best for labels like these, and why");
-  word_option(verb, "--loss", loss, {"pair", "list", "point"},
-              "scorecard: by pairs of documents, by whole lists, or least squares")
-      ->default_str(std::string(l2r::name_of(card.loss)));
+  word_option(
+      verb, "--loss", loss, {"pair", "list", "point"},
+      "scorecard, card: by pairs of documents, by whole lists, or least squares; the labels "
+      "of a card choose pair or point")
+      ->default_str(fmt::format("{} for scorecard", l2r::name_of(scorecard.loss)));
   expect_read(verb,
               value_option(verb, "--points-penalty L|cross-fit", points_penalty,
-                           "scorecard: L, L times the sum of squared points is added to the "
-                           "loss; cross-fit: L and M are chosen by folds of the training "
-                           "queries"),
+                           "scorecard, card: L, L times the sum of squared points is added to the "
+                           "loss; cross-fit, for a scorecard: folds of the training queries choose "
+                           "L and M"),
               [](std::string const& word) { points_penalty_from(word); },
               {std::string(cross_fitted)})
-      ->default_str(fmt::format("{}", card.points_penalty));
+      ->default_str(fmt::format("{} for scorecard, {} for card", scorecard.points_penalty,
+                                card.points_penalty));
   number_option(
       verb, "--smoothness", smoothness,
-      "scorecard: M, M times the squared differences of neighbouring bins' points are, too",
+      "scorecard, card: M, M times the squared differences of neighbouring bins' points are added, "
+      "too; folds of the training queries choose M of a card",
       {0, 1e4})
-      ->default_str(fmt::format("{}", card.smoothness));
+      ->default_str(fmt::format("{} for scorecard", scorecard.smoothness));
   number_option(verb, "--max-features", max_features, "card: features on it, at most", {1, 1000})
       ->default_str(fmt::format("{}", l2r::card_page{}.max_features));
   number_option(verb, "--max-points", points, "card: points of an item, at most", {1, 10000})
       ->default_str(fmt::format("{}", l2r::card_page{}.points));
+  path_option(verb, "--monotone", monotone,
+              "card: lines of a direction (rising, falling, free or either) and a feature, its "
+              "number or name; features that it does not name are either, as the labels say");
+  path_option(verb, "--card", card_file,
+              "card: features, cuts and points, as inspect --format card writes them and a person "
+              "changed them; points that are ? are fitted");
+  for (char const* const other : {"--monotone", "--max-features"})
+    verb.get_option("--card")->excludes(verb.get_option(other));
   word_option(verb, "--target", target, {"auto", "labels", "members"},
               fmt::format("card: points are fitted to the labels, or to grades that the "
                           "recommended members, fitted to the labels, give the pool; auto: to "
@@ -151,6 +164,24 @@ l2r::scorecard_options member_arguments::card() const {
   return options;
 }
 
+l2r::scorecard_options member_arguments::card(session& owner,
+                                              datasets::feature_names const& names) const {
+  l2r::scorecard_options options = card();
+  l2r::card_page& page = *options.page;
+  if (!monotone.empty())
+    page.features = l2r::read_card_directions(owner.ctx(), owner.input(monotone), names);
+  if (!card_file.empty()) {
+    page.features = l2r::read_card(owner.ctx(), owner.input(card_file), names);
+    page.only_these = true;
+    page.max_features = page.features.size();
+    for (l2r::card_feature const& feature : page.features)
+      for (std::optional<int> const& given : feature.points)
+        page.points = std::max(page.points, given.value_or(0));
+    l2r::check(options);
+  }
+  return options;
+}
+
 datasets::discretizer_options member_arguments::card_cuts(
     discretizer_arguments const& values) const {
   datasets::discretizer_options options = values.options();
@@ -180,7 +211,7 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
        {"rules"}},
       {{"--method", "--bins"}, {"rules", "scorecard", card_member}},
       {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard", card_member}},
-      {{"--max-features", "--max-points", "--target"}, {card_member}},
+      {{"--max-features", "--max-points", "--target", "--monotone", "--card"}, {card_member}},
       {{"--strength"}, {"linear"}}};
   bool const recommended = kinds.front() == recommended_members;
   for (options_of_kinds const& one : all)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/session/session.hpp"
+#include "datasets/dataset.hpp"
 #include "l2r/linear/linear.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
@@ -32,13 +34,14 @@ double strength_from(std::string const& word);
 
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
 /// --members, --loss --points-penalty --smoothness --max-features
-/// --max-points --target, --strength.
+/// --max-points --target --monotone --card, --strength.
 struct member_arguments {
   std::string members = "rules";  ///< a verb with another default sets it before `add_to`
   std::optional<std::string> loss, points_penalty, strength, target;
   std::optional<double> smoothness;
   std::optional<std::size_t> max_features;
   std::optional<int> points;
+  std::string monotone, card_file;
   std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others
 
   void add_to(CLI::App& verb);
@@ -49,6 +52,9 @@ struct member_arguments {
   /// The options given, defaults for the rest. Throw `usage_error`.
   l2r::scorecard_options scorecard() const;
   l2r::scorecard_options card() const;
+  /// Those of a card, with what --card or --monotone says of features; `names`: those of the
+  /// training documents. Throws `error` for a file that does not fit.
+  l2r::scorecard_options card(session& owner, datasets::feature_names const& names) const;
   /// The cuts of a card: `values`, and where the line names neither method nor bins a card's own.
   datasets::discretizer_options card_cuts(discretizer_arguments const& values) const;
   /// `values`: of --missing-values and --unlisted.

@@ -137,7 +137,7 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
           l2r::scorecard_recipe{recipe.discretizer.options(), given, recipe.member.scorecard()});
     } else if (recipe.kind == card_member) {
       all.emplace_back(l2r::scorecard_recipe{recipe.member.card_cuts(recipe.discretizer), given,
-                                             recipe.member.card()});
+                                             recipe.member.card(owner, train.names)});
     } else {
       all.emplace_back(
           l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});

@@ -33,7 +33,7 @@ void scorer_arguments::add_to(CLI::App& verb) {
   for (char const* const name :
        {"--train", "--norm", "--method", "--bins", "--missing-values", "--unlisted",
         "--discretizer", "--settings", "--members", "--loss", "--points-penalty", "--smoothness",
-        "--max-features", "--max-points", "--target", "--strength"})
+        "--max-features", "--max-points", "--target", "--monotone", "--card", "--strength"})
     fitted->excludes(verb.get_option(name));
 }
 
@@ -42,9 +42,11 @@ void scorer_arguments::check(session const& owner, std::vector<session::named_in
     throw usage_error("no training documents, expected --train or --model");
   std::vector<session::named_input> inputs{{"--train", train}};
   inputs.insert(inputs.end(), files.begin(), files.end());
-  inputs.insert(
-      inputs.end(),
-      {{"--model", model}, {"--discretizer", discretizer.fitted}, {"--settings", settings.file}});
+  inputs.insert(inputs.end(), {{"--model", model},
+                               {"--discretizer", discretizer.fitted},
+                               {"--settings", settings.file},
+                               {"--monotone", member.monotone},
+                               {"--card", member.card_file}});
   reading.check_inputs(owner, std::move(inputs));
 }
 

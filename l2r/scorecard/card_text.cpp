@@ -1,0 +1,232 @@
+#include "core/error.hpp"
+#include "core/named_values.hpp"
+#include "datasets/item_words.hpp"
+#include "datasets/number.hpp"
+#include "datasets/text_source.hpp"
+#include "l2r/scorecard/scorecard.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+// A card as text that people edit.
+namespace rulerank::inline v0::l2r {
+
+namespace {
+
+constexpr named_values<card_direction, 4> direction_words{{{"either", card_direction::either},
+                                                           {"rising", card_direction::rising},
+                                                           {"falling", card_direction::falling},
+                                                           {"free", card_direction::free}}};
+constexpr int most_given_points = 10000;
+constexpr std::string_view blanks = " \t";
+
+/// A word of a line, and its column from 1.
+struct line_word {
+  std::string_view text;
+  std::size_t column = 0;
+};
+
+class card_reader {
+ public:
+  card_reader(context const& ctx, std::string const& path, datasets::feature_names const& names,
+              bool with_bins)
+      : name_(datasets::display_name(path)),
+        lines_(datasets::text_stream::open(ctx, path)),
+        names_(names),
+        with_bins_(with_bins) {}
+
+  std::vector<card_feature> read() {
+    while (lines_.next()) {
+      line_word const first = word_from(0);
+      if (first.text.empty() || first.text.front() == '#') continue;
+      auto const* const direction =
+          std::ranges::find(direction_words, first.text, &named_value<card_direction>::name);
+      if (direction != direction_words.end())
+        read_feature(direction->value, word_end(first));
+      else
+        read_bin(first);
+    }
+    if (features_.empty()) throw error({name_, 1, 1}, "no features, expected one a line");
+    end_feature();
+    return std::move(features_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t column, std::string const& what) const {
+    throw error({name_, lines_.number(), column}, what);
+  }
+  static std::size_t word_end(line_word const& word) { return word.column - 1 + word.text.size(); }
+  line_word word_from(std::size_t at) const {
+    std::string_view const line = lines_.line();
+    std::size_t const begin = std::min(line.find_first_not_of(blanks, at), line.size());
+    std::size_t const end = std::min(line.find_first_of(blanks, begin), line.size());
+    return {line.substr(begin, end - begin), begin + 1};
+  }
+
+  void read_feature(card_direction direction, std::size_t at) {
+    end_feature();
+    line_word feature = word_from(at);
+    std::string_view const rest = lines_.line().substr(feature.column - 1);
+    feature.text = rest.substr(0, rest.find_last_not_of(blanks) + 1);
+    if (feature.text.empty()) fail(feature.column, "found no feature, expected a number or a name");
+    std::uint32_t const number = number_of(feature);
+    if (std::ranges::find(features_, number, &card_feature::feature) != features_.end())
+      fail(feature.column, fmt::format("{} is here twice, expected each feature once",
+                                       datasets::feature_text(number, names_)));
+    features_.push_back({number, direction});
+    line_of_feature_ = lines_.number();
+    before_.reset();
+    has_least_ = has_missing_ = false;
+  }
+
+  std::uint32_t number_of(line_word const& feature) const {
+    auto const named =
+        std::ranges::find_if(names_, [&](auto const& one) { return one.second == feature.text; });
+    if (named != names_.end()) return named->first;
+    std::uint32_t number = 0;
+    char const* const end = feature.text.data() + feature.text.size();
+    auto const [stop, status] = std::from_chars(feature.text.data(), end, number);
+    if (status != std::errc() || stop != end)
+      fail(feature.column,
+           fmt::format("found {}, expected {}", quoted(feature.text),
+                       names_.empty() ? "a feature's number" : "a feature's name or number"));
+    return number;
+  }
+
+  void read_bin(line_word const& least) {
+    if (features_.empty() || !with_bins_)
+      fail(least.column,
+           fmt::format("found {}, expected rising, falling, free or either", quoted(least.text)));
+    card_feature& feature = features_.back();
+    if (has_missing_)
+      fail(least.column, "found a bin behind that of missing values, expected another feature");
+    read_least(feature, least);
+    line_word const points = word_from(word_end(least));
+    feature.points.push_back(read_points(points));
+    if (line_word const more = word_from(word_end(points)); !more.text.empty())
+      fail(more.column, fmt::format("found {} behind the points, expected the end of the line",
+                                    quoted(more.text)));
+    if (feature.points.back() && !has_missing_) expect_direction(feature, points.column);
+  }
+
+  void read_least(card_feature& feature, line_word const& least) {
+    if (!has_least_ && least.text != "least")
+      fail(least.column,
+           fmt::format("found {} as the first bin, expected least", quoted(least.text)));
+    if (!has_least_) {
+      has_least_ = true;
+      return;
+    }
+    if (least.text == "missing") {
+      has_missing_ = true;
+      return;
+    }
+    double cut = 0;
+    if (datasets::read_number(least.text, cut) != datasets::number_kind::finite)
+      fail(least.column, fmt::format("found {}, expected the least value of a bin, or missing",
+                                     quoted(least.text)));
+    if (!feature.cuts.empty() && cut <= feature.cuts.back())
+      fail(least.column, fmt::format("found {} after {}, expected ascending values", least.text,
+                                     feature.cuts.back()));
+    feature.cuts.push_back(cut);
+  }
+
+  std::optional<int> read_points(line_word const& word) const {
+    if (word.text == "?") return {};
+    int points = -1;
+    char const* const end = word.text.data() + word.text.size();
+    auto const [stop, status] = std::from_chars(word.text.data(), end, points);
+    if (status != std::errc() || stop != end || points < 0 || points > most_given_points)
+      fail(word.column, fmt::format("found {}, expected whole points from 0 to {}, or ?",
+                                    quoted(word.text), most_given_points));
+    return points;
+  }
+
+  void expect_direction(card_feature& feature, std::size_t column) {
+    int const points = *feature.points.back();
+    int const before = std::exchange(before_, points).value_or(points);
+    if (points == before || feature.direction == card_direction::free) return;
+    card_direction const found = points > before ? card_direction::rising : card_direction::falling;
+    // The first two points that differ say what either is.
+    if (feature.direction == card_direction::either) feature.direction = found;
+    if (feature.direction != found)
+      fail(column, fmt::format("found {} points after {} in a feature that is {}, expected {}, or "
+                               "free as its direction",
+                               points, before, name_of(feature.direction),
+                               found == card_direction::rising ? "no more" : "no fewer"));
+  }
+
+  void end_feature() const {
+    if (features_.empty() || !has_least_ || !features_.back().cuts.empty()) return;
+    throw error({name_, line_of_feature_, 1},
+                "found one bin, expected two, or none for those of the training documents");
+  }
+
+  std::string name_;
+  datasets::line_stream lines_;
+  datasets::feature_names const& names_;
+  bool with_bins_;
+  std::vector<card_feature> features_;
+  std::size_t line_of_feature_ = 0;
+  std::optional<int> before_;  // the last points that the feature was given
+  bool has_least_ = false, has_missing_ = false;
+};
+
+/// The direction of the points of bins of values.
+card_direction direction_in(std::span<std::int64_t const> points) {
+  if (std::ranges::is_sorted(points)) return card_direction::rising;
+  return std::ranges::is_sorted(points, std::greater<>()) ? card_direction::falling
+                                                          : card_direction::free;
+}
+
+}  // namespace
+
+std::string_view name_of(card_direction direction) {
+  return name_in(direction_words, direction);
+}
+
+card_direction card_direction_from(std::string_view word) {
+  return value_named<card_direction>(direction_words, word, "direction: found");
+}
+
+std::vector<card_feature> read_card(context const& ctx, std::string const& path,
+                                    datasets::feature_names const& names) {
+  return card_reader(ctx, path, names, true).read();
+}
+
+std::vector<card_feature> read_card_directions(context const& ctx, std::string const& path,
+                                               datasets::feature_names const& names) {
+  return card_reader(ctx, path, names, false).read();
+}
+
+std::string to_text(scorecard const& card, datasets::discretizer const& cuts) {
+  std::string text =
+      "# A feature: rising, falling, free or either (as the labels say), and its number or name.\n"
+      "# A bin: its least value and its points; ? fits them to the labels.\n"
+      "# To fit again: rulerank fit --train TRAIN --card FILE --model MODEL\n";
+  for (std::size_t f = 0; f < card.features.size(); ++f) {
+    auto const& own =
+        std::ranges::find(cuts.features, card.features[f], &datasets::feature_cuts::feature)->cuts;
+    auto const points =
+        std::span(card.points)
+            .subspan(card.item_begin[f], card.item_begin[f + 1] - card.item_begin[f]);
+    auto const name = cuts.names.find(card.features[f]);
+    text +=
+        fmt::format("\n{} {}\n", name_of(direction_in(points.first(own.size() + 1))),
+                    name == cuts.names.end() ? fmt::format("{}", card.features[f]) : name->second);
+    for (std::size_t b = 0; b < points.size(); ++b)
+      text += fmt::format("  {:<20} {}\n",
+                          b == 0            ? "least"
+                          : b <= own.size() ? fmt::format("{}", own[b - 1])
+                                            : "missing",
+                          std::llround(value_of_points(points[b])));
+  }
+  return text;
+}
+
+}  // namespace rulerank::l2r
