@@ -15,7 +15,9 @@
 #include "experiment/fold.hpp"
 #include "experiment/label_choice.hpp"
 #include "experiment/report_json.hpp"
+#include "experiment/settings.hpp"
 #include "experiment/stage_timer.hpp"
+#include "learners/lightgbm.hpp"
 
 #include <algorithm>
 #include <array>
@@ -219,6 +221,12 @@ std::vector<std::string_view> curve_systems() {
   return learners::system_names();
 }
 
+std::vector<std::string> first_systems(std::string const& lightgbm) {
+  std::vector<std::string> names{"card", "rules", "feature"};
+  if (!lightgbm.empty() || !learners::find_lightgbm().empty()) names.emplace_back("lightgbm");
+  return names;
+}
+
 std::vector<std::string_view> curve_ways() {
   std::vector<std::string_view> names = way_names();
   std::erase(names, name_of(way::all));
@@ -239,6 +247,7 @@ void check(curve_options const& options) {
       throw usage_error("budgets must be ascending shares above 0, at most 100 %");
   if (options.draws == 0) throw usage_error("0 draws, expected 1 or more");
   if (options.measures.empty()) throw usage_error("no measure, expected one or more");
+  check_distinct(options.measures);
   for (std::string const& name : options.systems)
     learners::make_system(name, {.lightgbm = options.lightgbm});
 }

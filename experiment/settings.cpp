@@ -31,13 +31,6 @@ void check_sizes(std::string_view what, std::vector<std::uint32_t> const& sizes)
   }
 }
 
-/// Their averages go by name.
-void check_distinct(std::vector<eval::measure> const& measures) {
-  for (auto m = measures.begin(); m != measures.end(); ++m)
-    if (std::find(measures.begin(), m, *m) != m)
-      throw usage_error(fmt::format("the measure {} is given twice", m->name()));
-}
-
 nlohmann::ordered_json to_json(tuned_settings const& tuned) {
   nlohmann::ordered_json json;
   for (eval::measure const& m : tuned.measures) json["metrics"].push_back(m.name());
@@ -70,6 +63,12 @@ void add_rankers(settings const& s, rules::rule_size rank_size, std::vector<syst
 }
 
 }  // namespace
+
+void check_distinct(std::vector<eval::measure> const& measures) {
+  for (auto m = measures.begin(); m != measures.end(); ++m)
+    if (std::find(measures.begin(), m, *m) != m)
+      throw usage_error(fmt::format("the measure {} is given twice", m->name()));
+}
 
 void check(settings const& s) {
   check_sizes("reduced sets'", s.reduce_sizes);

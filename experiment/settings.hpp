@@ -71,6 +71,8 @@ struct settings {
 
 /// Throws `usage_error` for values that make no sense.
 void check(settings const& s);
+/// Throws `usage_error` for a measure that is given twice: averages go by name.
+void check_distinct(std::vector<eval::measure> const& measures);
 
 /// Whether something is chosen by the validation parts.
 bool needs_validation(settings const& s);

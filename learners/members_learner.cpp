@@ -4,6 +4,7 @@
 #include "learners/systems.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -63,16 +64,18 @@ class members_learner final : public learner {
   std::optional<l2r::scorer> scorer_;
 };
 
-/// The members that `l2r::recommend` finds for the labels at hand.
-class recommended_learner final : public learner {
+/// Members with cuts of their own, which the labels at hand say.
+class own_cuts_learner final : public learner {
  public:
+  using recipes_fn = std::function<std::vector<l2r::recipe>(
+      datasets::dataset const& train, datasets::discretizer_options const& values)>;
+  explicit own_cuts_learner(recipes_fn recipes) : recipes_(std::move(recipes)) {}
+
   void fit(context const& ctx, documents const& pool, labelled const& known) override {
     scorer_.reset();
     datasets::dataset const train = labelled_pool(pool, known);
     if (datasets::listed_features(train).empty()) return;  // nothing to learn from
-    scorer_.emplace(
-        ctx,
-        l2r::fit(ctx, train, l2r::recommend(l2r::count_labels(train), pool.cuts->options).recipes));
+    scorer_.emplace(ctx, l2r::fit(ctx, train, recipes_(train, pool.cuts->options)));
   }
 
   std::vector<double> score(context const& ctx, documents const& test) override {
@@ -81,13 +84,27 @@ class recommended_learner final : public learner {
   }
 
  private:
+  recipes_fn recipes_;
   std::optional<l2r::scorer> scorer_;
 };
 
 }  // namespace
 
 std::unique_ptr<learner> make_recommended_learner() {
-  return std::make_unique<recommended_learner>();
+  return std::make_unique<own_cuts_learner>(
+      [](datasets::dataset const& train, datasets::discretizer_options const& values) {
+        return l2r::recommend(l2r::count_labels(train), values).recipes;
+      });
+}
+
+std::unique_ptr<learner> make_card_learner() {
+  return std::make_unique<own_cuts_learner>(
+      [](datasets::dataset const&, datasets::discretizer_options const& values) {
+        l2r::scorecard_recipe how = l2r::card_recipe();
+        how.discretizer.missing = values.missing;
+        how.discretizer.unlisted = values.unlisted;
+        return std::vector<l2r::recipe>{std::move(how)};
+      });
 }
 
 std::unique_ptr<learner> make_members_learner(std::vector<l2r::recipe> recipes) {

@@ -172,6 +172,22 @@ system recommended_system(system_options const&) {
           {}};
 }
 
+system card_system(system_options const&) {
+  return {"card",
+          {},
+          {"chosen by its labels", datasets::binning::tube,
+           [](std::uint64_t, std::size_t) { return make_card_learner(); }},
+          {}};
+}
+
+system feature_system(system_options const&) {
+  return {"feature",
+          {},
+          {"BM25, or the best by its labels", datasets::binning::tube,
+           [](std::uint64_t, std::size_t) { return make_feature_learner(); }},
+          {}};
+}
+
 // LightGBM
 
 trial lightgbm_trial(lightgbm_library const& library, lightgbm_options options) {
@@ -309,12 +325,14 @@ struct system_entry {
   system (*make)(system_options const&);
 };
 
-constexpr std::array<system_entry, 10> all_systems{{
+constexpr std::array<system_entry, 12> all_systems{{
+    {"card", "", card_system},
     {"rules", "", rules_system},
     {"scorecard", "", scorecard_system},
     {"linear", "", linear_system},
     {"members", "", members_system},
     {"recommended", "", recommended_system},
+    {"feature", "", feature_system},
     {"lightgbm", "", lightgbm_system},
     {"ilmart", "", ilmart_system},
     {"xgboost", "xgboost", xgboost_system},

@@ -46,8 +46,8 @@ struct system_options {
   std::string lightgbm;
 };
 
-/// The names of the systems: rules, scorecard, linear, members, recommended, lightgbm, ilmart,
-/// xgboost, ranksvm, ranksvm-zscore.
+/// The names of the systems: card, rules, scorecard, linear, members, recommended, feature,
+/// lightgbm, ilmart, xgboost, ranksvm, ranksvm-zscore.
 std::vector<std::string_view> system_names();
 
 /// The system of that name. Throws `usage_error` for an unknown name, listing those there are, and
@@ -61,6 +61,12 @@ system make_system(std::string_view name, system_options const& options = {});
 std::unique_ptr<learner> make_members_learner(std::vector<l2r::recipe> recipes);
 /// Likewise the members that `l2r::recommend` finds for the known labels, with cuts of their own.
 std::unique_ptr<learner> make_recommended_learner();
+/// Likewise a card (l2r::card_recipe), with cuts of its own.
+std::unique_ptr<learner> make_card_learner();
+/// A single feature, up or down: the one by which most pairs of labelled documents of a query with
+/// different labels are in order, equal values counting half; of equal ones the first. Where names
+/// of features contain BM25, one of these, up.
+std::unique_ptr<learner> make_feature_learner();
 
 /// A rank SVM (make_ranksvm) of features as our linear members see them: z-scores within
 /// the query, 0 where a value is missing, and 1 beside it for each value that is. How missing and

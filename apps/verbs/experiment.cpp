@@ -55,11 +55,11 @@ void run_experiment(session& owner, experiment_arguments& a, CLI::App const& ver
 
 void add_experiment(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<experiment_arguments>(
-      program, owner, "experiment",
-      "The whole cross-validation: discretize, reduce, rank, evaluate, compare",
-      "rulerank experiment --folds OHSUMED --out-dir result --scores AdaRank=scores/AdaRank\n"
-      "  ranks OHSUMED/Fold*/test.txt by the rules of all training documents, of the chosen ones\n"
-      "  and of as many drawn at random. Stopped and run again, it goes on where it was",
+      program, owner, "experiment", "Compare rankers over folds, with all labels and with few",
+      "rulerank experiment --folds OHSUMED --out-dir result\n"
+      "  fits a card, rules, the best single feature and LightGBM where it is installed, to all\n"
+      "  labels and to 5 %, and shows the best first. Stopped and run again, it goes on where it\n"
+      "  was. --rank-size 3,4 makes the tables of rules instead",
       run_experiment);
   path_option(verb, "--folds DIR", a.folds,
               "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")

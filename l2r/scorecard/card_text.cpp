@@ -2,7 +2,6 @@
 #include "core/named_values.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/number.hpp"
-#include "datasets/text_source.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <algorithm>
@@ -33,15 +32,12 @@ struct line_word {
 
 class card_reader {
  public:
-  card_reader(context const& ctx, std::string const& path, datasets::feature_names const& names,
+  card_reader(std::string_view text, std::string const& name, datasets::feature_names const& names,
               bool with_bins)
-      : name_(datasets::display_name(path)),
-        lines_(datasets::text_stream::open(ctx, path)),
-        names_(names),
-        with_bins_(with_bins) {}
+      : text_(text), name_(name), names_(names), with_bins_(with_bins) {}
 
   std::vector<card_feature> read() {
-    while (lines_.next()) {
+    while (next_line()) {
       line_word const first = word_from(0);
       if (first.text.empty() || first.text.front() == '#') continue;
       auto const* const direction =
@@ -58,20 +54,28 @@ class card_reader {
 
  private:
   [[noreturn]] void fail(std::size_t column, std::string const& what) const {
-    throw error({name_, lines_.number(), column}, what);
+    throw error({name_, number_, column}, what);
+  }
+  bool next_line() {
+    if (text_.empty()) return false;
+    std::size_t const end = std::min(text_.find('\n'), text_.size());
+    line_ = text_.substr(0, end);
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    text_.remove_prefix(std::min(end + 1, text_.size()));
+    ++number_;
+    return true;
   }
   static std::size_t word_end(line_word const& word) { return word.column - 1 + word.text.size(); }
   line_word word_from(std::size_t at) const {
-    std::string_view const line = lines_.line();
-    std::size_t const begin = std::min(line.find_first_not_of(blanks, at), line.size());
-    std::size_t const end = std::min(line.find_first_of(blanks, begin), line.size());
-    return {line.substr(begin, end - begin), begin + 1};
+    std::size_t const begin = std::min(line_.find_first_not_of(blanks, at), line_.size());
+    std::size_t const end = std::min(line_.find_first_of(blanks, begin), line_.size());
+    return {line_.substr(begin, end - begin), begin + 1};
   }
 
   void read_feature(card_direction direction, std::size_t at) {
     end_feature();
     line_word feature = word_from(at);
-    std::string_view const rest = lines_.line().substr(feature.column - 1);
+    std::string_view const rest = line_.substr(feature.column - 1);
     feature.text = rest.substr(0, rest.find_last_not_of(blanks) + 1);
     if (feature.text.empty()) fail(feature.column, "found no feature, expected a number or a name");
     std::uint32_t const number = number_of(feature);
@@ -79,7 +83,7 @@ class card_reader {
       fail(feature.column, fmt::format("{} is here twice, expected each feature once",
                                        datasets::feature_text(number, names_)));
     features_.push_back({number, direction});
-    line_of_feature_ = lines_.number();
+    line_of_feature_ = number_;
     before_.reset();
     has_least_ = has_missing_ = false;
   }
@@ -167,8 +171,9 @@ class card_reader {
                 "found one bin, expected two, or none for those of the training documents");
   }
 
-  std::string name_;
-  datasets::line_stream lines_;
+  std::string_view text_, line_;  // what is left, and the line read last
+  std::size_t number_ = 0;        // of the line
+  std::string const& name_;
   datasets::feature_names const& names_;
   bool with_bins_;
   std::vector<card_feature> features_;
@@ -194,14 +199,14 @@ card_direction card_direction_from(std::string_view word) {
   return value_named<card_direction>(direction_words, word, "direction: found");
 }
 
-std::vector<card_feature> read_card(context const& ctx, std::string const& path,
-                                    datasets::feature_names const& names) {
-  return card_reader(ctx, path, names, true).read();
+std::vector<card_feature> card_from_text(std::string_view text, std::string const& name,
+                                         datasets::feature_names const& names) {
+  return card_reader(text, name, names, true).read();
 }
 
-std::vector<card_feature> read_card_directions(context const& ctx, std::string const& path,
-                                               datasets::feature_names const& names) {
-  return card_reader(ctx, path, names, false).read();
+std::vector<card_feature> card_directions_from_text(std::string_view text, std::string const& name,
+                                                    datasets::feature_names const& names) {
+  return card_reader(text, name, names, false).read();
 }
 
 std::string to_text(scorecard const& card, datasets::discretizer const& cuts) {

@@ -1,49 +1,32 @@
 #include "core/error.hpp"
-#include "core/testing.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 #include "l2r/testing.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 // Cards of which a person gave features, directions, cuts or points.
 namespace rulerank::inline v0::l2r::given_card_test {
 namespace {
 
-using rulerank::testing_tools::temporary_folder;
 using testing_tools::random_set;
 
-class card_files : public ::testing::Test {
- protected:
-  std::vector<card_feature> read(std::string const& text,
-                                 datasets::feature_names const& names = {}) {
-    return read_card(context{}, written(text), names);
-  }
-  std::string written(std::string const& text) {
-    std::string const path = folder_ / "card.txt";
-    std::ofstream(path) << text;
-    return path;
-  }
-  /// The message of the error that the text is, without the folder.
-  std::string error_of(std::string const& text, bool with_bins = true) {
-    std::string const path = written(text);
-    try {
-      with_bins ? read_card(context{}, path, {}) : read_card_directions(context{}, path, {});
-    } catch (error const& e) {
-      std::string const what = e.what();
-      return what.substr(what.find("card.txt:") + 9);
-    }
-    return "no error";
-  }
+std::vector<card_feature> read(std::string const& text, datasets::feature_names const& names = {}) {
+  return card_from_text(text, "card", names);
+}
 
-  temporary_folder folder_;
-};
+std::string error_of(std::string const& text, bool with_bins = true) {
+  try {
+    with_bins ? card_from_text(text, "card", {}) : card_directions_from_text(text, "card", {});
+  } catch (error const& e) {
+    return std::string(e.what()).substr(std::string("card:").size());
+  }
+  return "no error";
+}
 
 scorecard_recipe recipe_of(std::vector<card_feature> features, bool only_these,
                            card_loss loss = card_loss::pair) {
@@ -82,7 +65,7 @@ bool is_monotone(std::vector<std::int64_t> points) {
   return std::ranges::is_sorted(points) || std::ranges::is_sorted(points, std::greater<>());
 }
 
-TEST_F(card_files, read_what_they_say) {
+TEST(card_text, read_what_they_say) {
   auto const features = read(
       "# a card\n\nrising 12\n  least 0\n\t0.5 ?\n  2e3 30\n  missing 7\nfree BM25 of  title \n"
       "either 9\n  least 5\n  1 5\n  3 2\nfalling 13\n",
@@ -99,7 +82,7 @@ TEST_F(card_files, read_what_they_say) {
   EXPECT_EQ(features[3].direction, card_direction::falling);
 }
 
-TEST_F(card_files, refuse_what_is_no_card) {
+TEST(card_text, refuse_what_is_no_card) {
   EXPECT_EQ(error_of(""), "1:1: no features, expected one a line");
   EXPECT_EQ(error_of("rising\n"), "1:7: found no feature, expected a number or a name");
   EXPECT_EQ(error_of("rising x\n"), "1:8: found \"x\", expected a feature's number");
@@ -134,7 +117,7 @@ TEST_F(card_files, refuse_what_is_no_card) {
 }
 
 /// Feature 1 helps and feature 2 harms.
-TEST_F(card_files, direct_the_features_that_they_name) {
+TEST(card_text, direct_the_features_that_they_name) {
   auto const data = random_set(400, 31);
   auto const plain = fit_one(data, recipe_of({}, false));
   ASSERT_EQ(plain.card.features.front(), 1U);
@@ -156,7 +139,7 @@ TEST_F(card_files, direct_the_features_that_they_name) {
   EXPECT_FALSE(is_monotone(points_in(free.card, 7)));  // a feature of chance
 }
 
-TEST_F(card_files, that_inspect_writes_give_the_same_card) {
+TEST(card_text, that_inspect_writes_give_the_same_card) {
   auto const data = random_set(400, 32);
   for (card_loss const loss : {card_loss::pair, card_loss::point}) {
     auto const first = fit_one(data, recipe_of({}, false, loss));
@@ -168,7 +151,7 @@ TEST_F(card_files, that_inspect_writes_give_the_same_card) {
   }
 }
 
-TEST_F(card_files, with_open_points_give_points_near_the_former_ones) {
+TEST(card_text, with_open_points_give_points_near_the_former_ones) {
   auto const data = random_set(400, 33);
   for (card_loss const loss : {card_loss::pair, card_loss::list, card_loss::point}) {
     auto const first = fit_one(data, recipe_of({}, false, loss));
@@ -189,7 +172,7 @@ TEST_F(card_files, with_open_points_give_points_near_the_former_ones) {
   }
 }
 
-TEST_F(card_files, keep_the_points_that_they_give) {
+TEST(card_text, keep_the_points_that_they_give) {
   auto const data = random_set(400, 34);
   auto const features = read(
       "rising 1\n least 0\n 10 40\n 20 ?\n 30 50\nfalling 2\n least ?\n 20 ?\n"
@@ -207,19 +190,19 @@ TEST_F(card_files, keep_the_points_that_they_give) {
   EXPECT_EQ(second[1], 0);
 }
 
-TEST_F(card_files, with_points_against_the_labels_are_refused) {
+TEST(card_text, with_points_against_the_labels_are_refused) {
   auto const data = random_set(200, 35);
   auto const features = read("falling 1\n least 90\n 20 0\neither 2\n");
   EXPECT_THROW(fit_one(data, recipe_of(features, true)), usage_error);
 }
 
-TEST_F(card_files, need_features_that_the_documents_have) {
+TEST(card_text, need_features_that_the_documents_have) {
   auto const data = random_set(40, 36);
   EXPECT_THROW(fit_one(data, recipe_of(read("rising 4\n"), true)), error);
   EXPECT_THROW(fit_one(data, recipe_of(read("rising 99\n least 0\n 1 2\n"), true)), error);
 }
 
-TEST_F(card_files, are_noted_in_the_model) {
+TEST(card_text, are_noted_in_the_model) {
   context const ctx;
   auto const data = random_set(200, 37);
   recipe const recipes[] = {recipe_of({{3, card_direction::free}}, false)};

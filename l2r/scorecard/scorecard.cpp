@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,6 +78,15 @@ std::string_view name_of(card_target target) {
 
 card_target card_target_from(std::string_view word) {
   return value_named<card_target>(target_words, word, "target: found");
+}
+
+void set_features(card_page& page, std::vector<card_feature> features) {
+  page.only_these = true;
+  page.max_features = features.size();
+  for (card_feature const& feature : features)
+    for (std::optional<int> const& given : feature.points)
+      page.points = std::max(page.points, given.value_or(0));
+  page.features = std::move(features);
 }
 
 void check(scorecard_options const& options) {

@@ -80,6 +80,10 @@ struct card_page {
   bool only_these = false;
 };
 
+/// Makes a page that of these features and no others. It gets as many features, and room for the
+/// points that they give.
+void set_features(card_page& page, std::vector<card_feature> features);
+
 /// How good the best card of a size is on queries that it was not fitted to (cross-fitting). The
 /// quality of a query is its NDCG where the loss is `pair` or `list`, with the expectation over the
 /// orders of equal scores, and minus the sum of squared errors where it is `point`.
@@ -98,15 +102,15 @@ struct card_total {
   double mean_label = 0;        ///< theirs
 };
 
-/// Reads a card as text (docs/verbs/fit.md). A line is a direction and a feature, its number or one
+/// Reads a card as text (docs/edit-card.md). A line is a direction and a feature, its number or one
 /// of `names`. Lines of the feature's bins may follow: the bin's least value (`least` for the
-/// first bin, `missing` for missing values) and its points, or `?`. Plain, .gz or .zst. Throws
-/// `error` with line and column for what does not fit.
-std::vector<card_feature> read_card(context const& ctx, std::string const& path,
-                                    datasets::feature_names const& names);
-/// As `read_card`, without bins.
-std::vector<card_feature> read_card_directions(context const& ctx, std::string const& path,
-                                               datasets::feature_names const& names);
+/// first bin, `missing` for missing values) and its points, or `?`. Throws `error` with `name`,
+/// line and column for what does not fit.
+std::vector<card_feature> card_from_text(std::string_view text, std::string const& name,
+                                         datasets::feature_names const& names);
+/// The same without bins.
+std::vector<card_feature> card_directions_from_text(std::string_view text, std::string const& name,
+                                                    datasets::feature_names const& names);
 
 /// The points p of a card have the smallest sum of the loss, `points_penalty` times the sum of all
 /// p^2, and `smoothness` times the sum over neighbouring bins of a feature of the squared
@@ -133,8 +137,8 @@ struct scorecard {
 
 inline constexpr int card_bits = 32;
 
-/// What `read_card` reads, without `?`; `cuts` are those of the card. Points are rounded to whole
-/// ones.
+/// What `card_from_text` reads, without `?`; `cuts` are those of the card. Points are rounded to
+/// whole ones.
 std::string to_text(scorecard const& card, datasets::discretizer const& cuts);
 
 /// The number that a sum of points stands for.

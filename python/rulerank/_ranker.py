@@ -20,6 +20,7 @@ from ._run import Running
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from typing_extensions import Self
@@ -32,13 +33,26 @@ KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence"
             "support_weight": ("rules",), "smoothing": ("rules",), "feature_share": ("rules",),
             "method": ("rules", "scorecard", "card"), "bins": ("rules", "scorecard", "card"),
             "loss": ("scorecard", "card"), "points_penalty": ("scorecard", "card"), "smoothness": ("scorecard", "card"),
-            "max_features": ("card",), "max_points": ("card",), "target": ("card",),
+            "max_features": ("card",), "max_points": ("card",), "target": ("card",), "monotone": ("card",), "card": ("card",),
             "strength": ("linear",)}
 
 
 # What None is.
 USUAL = {"method": "tube", "bins": 10, "loss": "pair", "points_penalty": 1e-4, "smoothness": 0.1}
 USUAL_OF_CARD = {"method": "capped", "bins": 12, "points_penalty": 1e-3}
+
+
+def directions_text(monotone, names):
+    """The lines of --monotone. A column is a name in frames, and in arrays the feature of its number, from 1."""
+    if monotone is None:
+        return None
+
+    def feature(column):
+        if not isinstance(column, (int, np.integer)):
+            return column
+        return column + 1 if names is None else names[column]
+
+    return "".join(f"{direction} {feature(column)}\n" for column, direction in monotone.items())
 
 
 class PreparedScorers:
@@ -65,9 +79,9 @@ class RuleRanker(Running, BaseEstimator):
 
     Parameters
     ----------
-    members : "recommended" or kinds of members: rules, scorecard, card, linear, as a list or "rules,linear"
-        Their standardized scores are averaged. recommended: what is best for labels like those of `fit`;
-        `recommendation_` says what and why.
+    members : kinds of members: rules, scorecard, card, linear, as a list or "rules,linear"; or "recommended"
+        The standardized scores of several members are averaged. recommended: what is best for labels like those of
+        `fit`; `recommendation_` says what and why.
     rule_size, min_support, min_confidence, support_weight, smoothing, feature_share
         Of rules: items of a rule with its consequent; when a rule is valid; W of an itemset's weight n^W;
         A of the confidence (n_r + A prior_r) / (n + A); the share of the features that rules are made of.
@@ -81,6 +95,9 @@ class RuleRanker(Running, BaseEstimator):
     max_features, max_points : of a card, its features and the points of an item at most
     target : {"auto", "labels", "members"}, what the points of a card are fitted to: the labels, or grades that the
         recommended members give all rows. auto: grades with fewer than 1,000 labels
+    monotone : dict of a feature, its name or column, and "rising", "falling", "free" or "either"
+        Directions of the points of a card. either, of features that it does not have too: as the labels say
+    card : str, a card as `card_text` gives it and a person edited it, whose open points (?) are fitted
     strength : number or "cross-fit", of the ridge of linear members
     folds : of cross-fitting
     engine : {"auto", "lrar", "project", ...}, what counts rules; all give the same bits
@@ -112,12 +129,13 @@ class RuleRanker(Running, BaseEstimator):
     _of_file = False  # the model has been read by `load`
     _qid_in_X = False  # query ids came as a column of the X that was fitted to
 
-    def __init__(self, members: Names = "recommended", *, rule_size: Count = 3, min_support: Count = 1,
+    def __init__(self, members: Names = "card", *, rule_size: Count = 3, min_support: Count = 1,
                  min_confidence: float = 0.001, support_weight: float = 0.0, smoothing: float = 0.0,
                  feature_share: float = 1.0, method: str | None = None, bins: Bins | None = None, norm: str = "none",
                  missing_values: str = "item", unlisted: str = "zero", cuts: _core.Cuts | None = None,
                  loss: str | None = None, points_penalty: Penalty | None = None, smoothness: float | None = None,
-                 max_features: Count = 10, max_points: Count = 100, target: str = "auto", strength: Penalty = 10.0,
+                 max_features: Count = 10, max_points: Count = 100, target: str = "auto",
+                 monotone: Mapping[str | int, str] | None = None, card: str | None = None, strength: Penalty = 10.0,
                  folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
                  n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
@@ -139,6 +157,8 @@ class RuleRanker(Running, BaseEstimator):
         self.max_features = max_features
         self.max_points = max_points
         self.target = target
+        self.monotone = monotone
+        self.card = card
         self.strength = strength
         self.folds = folds
         self.engine = engine
@@ -187,7 +207,8 @@ class RuleRanker(Running, BaseEstimator):
                 cutting, self.cuts, given("loss"), given("points_penalty"), given("smoothness"), self.folds),
             "card": lambda: _core.card_recipe(
                 cutting, self.cuts, self.method, 0 if self.bins == "cv" else self.bins, self.loss, self.points_penalty,
-                self.smoothness, self.folds, self.max_features, self.max_points, self.target),
+                self.smoothness, self.folds, self.max_features, self.max_points, self.target, train,
+                directions_text(self.monotone, getattr(self, "feature_names_in_", None)), self.card),
             "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds)}
         return [make[kind]() for kind in kinds]
 
@@ -212,6 +233,11 @@ class RuleRanker(Running, BaseEstimator):
             self.model_ = _core.fit(run, train, self._recipes(train), columns_to_keep(self))
         self._scorers = PreparedScorers()
         return self
+
+    def card_text(self) -> str:
+        """The card as text that a person can edit: `RuleRanker(card=text)` fits what it leaves open."""
+        check_is_fitted(self)
+        return _core.card_text(self.model_)
 
     def _scorer(self, run):
         return self._scorers.get(run, self.model_, self.engine, self.device)

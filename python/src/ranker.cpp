@@ -341,6 +341,14 @@ class python_scorer {
   l2r::scorer scorer_;
 };
 
+/// What `card` reads.
+std::string card_text(fitted_model const& of) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&of.model.members.front());
+  if (of.model.members.size() > 1 || card == nullptr || !card->options.page)
+    throw usage_error("found a ranker of other members, expected a card");
+  return l2r::to_text(card->card, *card->cuts);
+}
+
 /// What a feature moves scores by, a list of (number, moved) a member.
 auto importances(run_settings const& how, fitted_model const& of, std::size_t documents) {
   std::vector<std::vector<std::tuple<std::uint32_t, double>>> all;
@@ -378,7 +386,9 @@ member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_c
                       std::optional<std::string> const& method, std::optional<int> bins,
                       std::optional<std::string> const& loss, std::optional<double> points_penalty,
                       std::optional<double> smoothness, std::size_t folds, std::size_t max_features,
-                      int max_points, std::string const& target) {
+                      int max_points, std::string const& target, documents const& train,
+                      std::optional<std::string> const& monotone,
+                      std::optional<std::string> const& card) {
   l2r::scorecard_recipe made = l2r::card_recipe();
   made.cuts = shared(cuts);
   datasets::discretizer_options const own = made.discretizer;
@@ -397,6 +407,15 @@ member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_c
   options.page->max_features = max_features;
   options.page->points = max_points;
   options.page->target = l2r::card_target_from(target);
+  try {
+    if (monotone)
+      options.page->features =
+          l2r::card_directions_from_text(*monotone, "monotone", train.data.names);
+    if (card)
+      l2r::set_features(*options.page, l2r::card_from_text(*card, "card", train.data.names));
+  } catch (error const& e) {  // of a parameter, not of a file
+    throw usage_error(e.what());
+  }
   l2r::check(options);
   return {std::move(made)};
 }
@@ -430,7 +449,8 @@ void add_recipes(nb::module_& to) {
       "folds"_a, "points_penalty None: both penalties by cross-fitting.");
   to.def("card_recipe", card_of, "discretizer"_a, "cuts"_a.none(), "method"_a.none(),
          "bins"_a.none(), "loss"_a.none(), "points_penalty"_a.none(), "smoothness"_a.none(),
-         "folds"_a, "max_features"_a, "max_points"_a, "target"_a);
+         "folds"_a, "max_features"_a, "max_points"_a, "target"_a, "train"_a, "monotone"_a.none(),
+         "card"_a.none());
   to.def(
       "linear_recipe",
       [](datasets::discretizer_options const& discretizer, std::optional<double> strength,
@@ -524,6 +544,7 @@ void add_ranker(nb::module_& to) {
       "columns: of the array that train was made of.");
   to.def("importances", &importances, "run"_a, "model"_a, "documents"_a,
          "What features move scores by: of each member (feature, moved).");
+  to.def("card_text", &card_text, "model"_a);
   nb::class_<python_scorer>(to, "Scorer", "A model made ready to score.")
       .def(nb::init<run_settings const&, fitted_model const&, std::string const&>(), "run"_a,
            "model"_a, "engine"_a)

@@ -70,7 +70,7 @@ def test_real_data(program, real_data, tmp_path, dataset):
     fold = real_data(f"letor/{dataset}/Fold1")
     expected = program_scores(program, fold, tmp_path, "recommended")
     train, test = load_letor(fold / "train.txt"), load_letor(fold / "test.txt")
-    ranker = RuleRanker().fit(train.X, train.y, train.qid)
+    ranker = RuleRanker("recommended").fit(train.X, train.y, train.qid)
     assert (ranker.predict(test.X, test.qid) == expected).all()
     said = program("evaluate", "--test", fold / "test.txt", "--scores", tmp_path / "s", "--metrics",
                    "NDCG@10,MAP", "--format", "tsv", "--digits", 17)
@@ -305,6 +305,37 @@ def test_a_loaded_card_is_fitted_again(train, test, tmp_path, target):
 
 def with_a_column(X, values):
     return np.column_stack([X, np.full(len(X), values)])
+
+
+def test_an_edited_card_is_fitted_again(program, drawn, train, test, tmp_path):
+    first = RuleRanker(max_features=3).fit(train.X, train.y, train.qid)
+    text = first.card_text()
+    program("fit", "--train", drawn / "train.txt", "--members", "card", "--max-features", 3, "--model", tmp_path / "m")
+    assert program("inspect", "--model", tmp_path / "m", "--format", "card") == text
+    again = RuleRanker(card=text).fit(train.X, train.y, train.qid)
+    assert again.card_text() == text
+    assert (again.predict(test.X) == first.predict(test.X)).all()
+    edited = text.splitlines()
+    least = next(k for k, line in enumerate(edited) if line.startswith("  least"))
+    edited[least + 1] = edited[least + 1].rsplit(maxsplit=1)[0] + " ?"
+    (tmp_path / "edited.card").write_text("\n".join(edited))
+    program("fit", "--train", drawn / "train.txt", "--members", "card", "--card", tmp_path / "edited.card", "--model", tmp_path / "m")
+    edited = RuleRanker(card="\n".join(edited)).fit(train.X, train.y, train.qid).card_text()
+    assert edited == program("inspect", "--model", tmp_path / "m", "--format", "card")
+    with pytest.raises(rulerank.UsageError, match="expected a card"):
+        RuleRanker("linear").fit(train.X, train.y, train.qid).card_text()
+
+
+def test_directions_of_a_card():
+    X = np.array([[d * 7 % 10, d * 13 % 11] for d in range(300)])
+    y, qid = [d * 7 % 10 * 3 // 10 for d in range(300)], [d // 10 for d in range(300)]
+    how = {"target": "labels", "smoothness": 0.1}
+    assert "rising 1\n" in RuleRanker(**how).fit(X, y, qid).card_text()
+    assert "g 1\n" not in RuleRanker(**how, monotone={0: "falling"}).fit(X, y, qid).card_text()
+    frame = pd.DataFrame(X, columns=["tf idf", "age"])
+    for column in (0, "tf idf"):
+        text = RuleRanker(**how, monotone={column: "falling"}).fit(frame, y, qid).card_text()
+        assert "tf idf" not in text and "age" in text
 
 
 @pytest.mark.parametrize("members", ["rules", "scorecard", "linear", "recommended"])
@@ -549,6 +580,8 @@ def test_rows_without_a_label(train):
     ({"rule_size": 4}, "rule_size: found 4, and no member is of the kind rules"),
     ({"members": "card", "points_penalty": "cross-fit"}, "points_penalty: found 'cross-fit', expected a number"),
     ({"members": "card", "target": "pool"}, "target: found 'pool'"),
+    ({"monotone": {0: "up"}}, 'monotone:1:1: found "up", expected rising, falling, free or either'),
+    ({"card": "rising 1\n  3 4\n"}, 'card:2:3: found "3" as the first bin, expected least'),
     ({"members": "rules", "max_features": 3}, "no member is of the kind card"),
     ({"members": "linear", "loss": "list"}, "loss: found 'list'"),
     ({"members": "rules", "rule_size": 1}, "rule size|size"),

@@ -11,6 +11,7 @@ EXPECTED = {
         "check_methods_subset_invariance": "the linear member that is recommended scores a row against the "
                                            "other rows of its query, and without qid all rows are one"},
     "RuleRanker('rules')": ONE_ROW,
+    "RuleRanker('card')": ONE_ROW,
     "SelectiveSampler": ONE_ROW,
 }
 
@@ -21,7 +22,7 @@ def expected(estimator):
                         != "recommended" else name, {})
 
 
-@parametrize_with_checks([RuleRanker(), RuleRanker("rules"), Discretizer(), SelectiveSampler(), DenseNeighbors(),
+@parametrize_with_checks([RuleRanker(), RuleRanker("recommended"), RuleRanker("rules"), Discretizer(), SelectiveSampler(), DenseNeighbors(),
                           MetricNeighbors()],
                          expected_failed_checks=expected)
 def test_estimators(estimator, check):

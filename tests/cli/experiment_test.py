@@ -375,8 +375,26 @@ class Curves(harness.CommandLine):
             self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *options, message=message)
         for options in (["--budgets", "5%"], ["--ways", "random"], ["--lightgbm", "x.so"]):
             with self.subTest(options):
-                self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", *options,
+                self.expect(2, "experiment", "--folds", "data", "--out-dir", "none", "--rank-size", 3, *options,
                             message=f"{options[0]} is for --systems, expected both")
+
+    def test_without_options_the_best_ranker_stands_first(self):
+        empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder), "CONDA_PREFIX": str(self.folder)}
+        line = ["experiment", "--folds", "data", "--random-draws", 2, "--metrics", "MAP", "--format", "tsv", "--out-dir"]
+        shown = self.expect(0, *line, "first", env=empty).stdout.decode()
+        tables = [table.splitlines() for table in shown.split("\n\n")]
+        for table, labels, rankers in ((tables[0], "100 %", 3), (tables[1], "5 %", 6)):
+            self.assertTrue(table[0].removeprefix("# ").startswith(f"{labels} of the labels, the best first"), table[0])
+            rows = [dict(zip(table[1].split("\t"), row.split("\t"))) for row in table[2:]]
+            systems = [row["system"] for row in rows if row["system"] != "lightgbm"]
+            self.assertEqual(sorted(systems), sorted(["card", "rules", "feature"] * (rankers // 3)))
+            means = [float(row["MAP"]) for row in rows]
+            self.assertEqual(means, sorted(means, reverse=True))
+            self.assertEqual(rows[0]["difference"], "")
+            for row in rows[1:]:
+                self.assertLessEqual(float(row["from"]), float(row["difference"]))
+                self.assertLessEqual(float(row["difference"]), float(row["to"]))
+        self.assertEqual({row["system"] for row in self.rows("first")} - {"lightgbm"}, {"card", "rules", "feature"})
 
     def test_lightgbm(self):
         line = ["experiment", "--folds", "data", "--out-dir", "out", "--systems", "rules,lightgbm", *self.QUICK]

@@ -37,6 +37,18 @@ std::vector<double> budgets_from(std::string const& list) {
   return shares;
 }
 
+// Without --systems a first answer is to take minutes.
+constexpr char const* first_budgets = "5%,100%";
+constexpr char const* first_ways = "chosen,random";
+constexpr char const* all_budgets = "1%,2%,5%,10%,25%,100%";
+constexpr char const* all_ways = "chosen,random,queries,depth,margin,entropy,variance";
+
+/// Those of the tables by rules.
+constexpr std::array<char const*, 12> of_tables{
+    "--reduce-size",  "--rank-size", "--baselines",     "--scores",
+    "--permutations", "--tune",      "--settings",      "--engine",
+    "--cache-memory", "--smoothing", "--feature-share", "--support-weight"};
+
 constexpr std::array<std::string_view, 2> by_lightgbm{"lightgbm", "ilmart"};
 
 void expect_once(std::string_view option, std::vector<std::string> const& words) {
@@ -51,15 +63,22 @@ void curve_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
   help_group const group(verb, "Learning curves");
   list_option(verb, "--systems", systems_, experiment::curve_systems(),
-              "Instead of all else: learning curves of these rankers, each from a part of the "
-              "labels: " +
-                  list_of_names(experiment::curve_systems()));
-  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training part");
+              "Rankers that are compared, each from a part of the labels: " +
+                  list_of_names(experiment::curve_systems()))
+      ->default_str("card, rules, feature, and lightgbm where it is installed");
+  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training part")
+      ->default_str(fmt::format("{}, with --systems {}", first_budgets, all_budgets));
   list_option(verb, "--ways", ways_, experiment::curve_ways(),
-              "How the documents of a share are chosen");
+              "How the documents of a share are chosen")
+      ->default_str(fmt::format("{}, with --systems {}", first_ways, all_ways));
   path_option(verb, "--lightgbm PATH", lightgbm_,
               "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
               "installed one has it");
+}
+
+bool curve_arguments::asked_for() const {
+  return !systems_.empty() ||
+         std::ranges::none_of(of_tables, [&](auto name) { return verb_->count(name) > 0; });
 }
 
 void curve_arguments::expect_none() const {
@@ -68,22 +87,20 @@ void curve_arguments::expect_none() const {
 }
 
 experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {
-  expect_none_of(*verb_,
-                 {"--reduce-size", "--rank-size", "--baselines", "--scores", "--permutations",
-                  "--tune", "--settings", "--engine", "--cache-memory", "--support-weight",
-                  "--smoothing", "--feature-share"},
+  expect_none_of(*verb_, {of_tables.begin(), of_tables.end()},
                  "found {} beside --systems, expected one of the two");
   a.tuned.expect_none();
   a.sampler.check();
   experiment::curve_options o;
-  o.systems = split_list(systems_);
+  bool const is_first = systems_.empty();
+  o.systems = is_first ? experiment::first_systems(lightgbm_) : split_list(systems_);
   expect_once("--systems", o.systems);
-  o.ways = split_list(ways_);
+  o.ways = split_list(!ways_.empty() ? ways_ : is_first ? first_ways : all_ways);
   expect_once("--ways", o.ways);
   if (!lightgbm_.empty() && std::ranges::find_first_of(o.systems, by_lightgbm) == o.systems.end())
     throw usage_error(fmt::format("--lightgbm: found without {} among --systems ({})",
-                                  fmt::join(by_lightgbm, " or "), systems_));
-  o.budgets = budgets_from(budgets_);
+                                  fmt::join(by_lightgbm, " or "), fmt::join(o.systems, ",")));
+  o.budgets = budgets_from(!budgets_.empty() ? budgets_ : is_first ? first_budgets : all_budgets);
   o.draws = a.random_draws;
   o.lightgbm = lightgbm_;
   o.measures = eval::parse_measures(a.metrics);

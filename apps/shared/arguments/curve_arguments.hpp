@@ -13,8 +13,8 @@ class curve_arguments {
  public:
   void add_to(CLI::App& verb);
 
-  /// Whether there are curves to run: --systems was given.
-  bool asked_for() const { return !systems_.empty(); }
+  /// Whether there are curves to run: --systems was given, or no option of the tables by rules.
+  bool asked_for() const;
   /// Throws `usage_error` for options of the curves where none are asked for.
   void expect_none() const;
   /// The options of the library. Throws `usage_error` for options that make no sense, and for those
@@ -23,9 +23,7 @@ class curve_arguments {
 
  private:
   CLI::App* verb_ = nullptr;
-  std::string systems_;
-  std::string budgets_ = "1%,2%,5%,10%,25%,100%";
-  std::string ways_ = "chosen,random,queries,depth,margin,entropy,variance";
+  std::string systems_, budgets_, ways_;
   std::string lightgbm_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
+#include "datasets/text_source.hpp"
 #include "l2r/model/model.hpp"
 
 #include <algorithm>
@@ -168,15 +169,13 @@ l2r::scorecard_options member_arguments::card(session& owner,
                                               datasets::feature_names const& names) const {
   l2r::scorecard_options options = card();
   l2r::card_page& page = *options.page;
-  if (!monotone.empty())
-    page.features = l2r::read_card_directions(owner.ctx(), owner.input(monotone), names);
+  auto const features_of = [&](std::string const& path, auto const& from_text) {
+    auto const text = datasets::open_text(owner.ctx(), owner.input(path));
+    return from_text(text->bytes(), datasets::display_name(path), names);
+  };
+  if (!monotone.empty()) page.features = features_of(monotone, l2r::card_directions_from_text);
   if (!card_file.empty()) {
-    page.features = l2r::read_card(owner.ctx(), owner.input(card_file), names);
-    page.only_these = true;
-    page.max_features = page.features.size();
-    for (l2r::card_feature const& feature : page.features)
-      for (std::optional<int> const& given : feature.points)
-        page.points = std::max(page.points, given.value_or(0));
+    l2r::set_features(page, features_of(card_file, l2r::card_from_text));
     l2r::check(options);
   }
   return options;

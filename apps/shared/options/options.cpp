@@ -179,7 +179,7 @@ CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
   return offer_files(verb, expect_read(verb, option, read, {}));
 }
 
-void expect_none_of(CLI::App const& verb, std::initializer_list<char const*> names,
+void expect_none_of(CLI::App const& verb, std::vector<char const*> const& names,
                     std::string_view message) {
   for (char const* const name : names)
     if (auto const* const option = verb.get_option_no_throw(name);

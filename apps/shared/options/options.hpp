@@ -131,7 +131,7 @@ CLI::Option* path_option(CLI::App& verb, std::string const& name, Paths& paths,
 
 /// Throws `usage_error` for the first of these options that the line gives; {} in `message` is its
 /// name. A verb need not have them all.
-void expect_none_of(CLI::App const& verb, std::initializer_list<char const*> names,
+void expect_none_of(CLI::App const& verb, std::vector<char const*> const& names,
                     std::string_view message);
 
 /// Lets a completion offer files and folders for an option that may also be empty.
