@@ -67,13 +67,15 @@ void say_frontier(session& owner, l2r::model const& model) {
     bool const squares = card->options.loss == l2r::card_loss::point;
     for (l2r::card_trial const& one : card->frontier) {
       bool const chosen = one.features == card->options.page->max_features;
-      std::string const place = one.behind == 0
-                                    ? "the best"
-                                    : fmt::format("{:.4f} behind the best (standard error {:.4f})",
-                                                  one.behind, one.error);
-      owner.say(fmt::format("at most {}: {} {:.4f}, {}{}", counted(one.features, "feature"),
+      std::string const difference =
+          one.features == card->frontier.back().features
+              ? std::string()
+              : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})",
+                            card->frontier.back().features, -one.behind, one.error);
+      owner.say(fmt::format("at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
                             squares ? "squared error of a query" : "NDCG",
-                            squares ? -one.quality : one.quality, place, chosen ? "; chosen" : ""));
+                            squares ? -one.quality : one.quality, difference,
+                            chosen ? "; chosen" : ""));
     }
   }
 }

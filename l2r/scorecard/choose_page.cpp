@@ -18,9 +18,10 @@ constexpr std::array<double, 6> page_smoothnesses{3, 1, 0.3, 0.1, 0.03, 0.01};
 constexpr std::size_t usual_smoothness = 3;  // of these
 
 // Which of two cards is better is mostly chance: differences are compared with their standard
-// errors. Both bounds are those of the best validation parts, the mean of four data sets.
-constexpr double errors_to_leave_usual = 2;
-constexpr double errors_behind_best = 0.5;
+// errors. Where labels are few, a smaller card that seems as good mostly is not: it has to be
+// proven to be behind the largest by no more than this share of its quality.
+constexpr double errors_of_doubt = 2;
+constexpr double share_behind_largest = 0.005;
 constexpr std::array<std::size_t, 4> page_sizes{3, 5, 8, 10};
 
 /// Pairs need documents to compare: labelled ones a query, on average.
@@ -83,7 +84,7 @@ bool is_worse(judged const& a, judged const& b) {
   return a.trial.quality < b.trial.quality;
 }
 
-/// Says of a trial how far it is behind another.
+/// Says of a trial how far it is behind another one.
 void compare(judged& one, judged const& best) {
   auto const n = static_cast<double>(one.qualities.size());
   double sum = 0, squares = 0;
@@ -103,7 +104,7 @@ judged best_of_size(std::span<judged const> trials) {
   judged const& best = *std::ranges::max_element(trials, is_worse);
   judged usual = trials[usual_smoothness];
   compare(usual, best);
-  return usual.trial.behind > errors_to_leave_usual * usual.trial.error ? best : usual;
+  return usual.trial.behind > errors_of_doubt * usual.trial.error ? best : usual;
 }
 
 /// Judges cards of each size and each smoothness, size by size, on the folds that they were not
@@ -167,13 +168,14 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   for (std::size_t i = 0; i < sizes.size(); ++i)
     of_size.push_back(best_of_size(
         std::span(all).subspan(i * page_smoothnesses.size(), page_smoothnesses.size())));
-  judged const best = *std::ranges::max_element(of_size, is_worse);
+  judged const largest = of_size.back();
   for (judged& one : of_size) {
-    compare(one, best);
+    compare(one, largest);
     choice.frontier.push_back(one.trial);
   }
-  auto const smallest = std::ranges::find_if(choice.frontier, [](card_trial const& card) {
-    return card.behind <= errors_behind_best * card.error;
+  auto const smallest = std::ranges::find_if(choice.frontier, [&](card_trial const& card) {
+    return card.behind + errors_of_doubt * card.error <=
+           share_behind_largest * std::abs(largest.trial.quality);
   });
   choice.options.page->max_features = smallest->features;
   choice.options.smoothness = smallest->smoothness;

@@ -91,7 +91,7 @@ struct card_trial {
   std::size_t features = 0;  ///< at most
   double smoothness = 0;
   double quality = 0;  ///< mean over the queries; larger is better
-  double behind = 0;   ///< mean over the queries of the difference to the best of all sizes
+  double behind = 0;   ///< mean over the queries of the difference to the largest card
   double error = 0;    ///< standard error of `behind`
 };
 
