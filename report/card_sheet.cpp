@@ -225,25 +225,39 @@ card_sheet sheet_of(inspected_member const& of) {
 
 std::vector<card_strip> parts_of(card_strip const& whole, double room, double between,
                                  std::function<double(std::string_view)> const& width) {
-  double labels = 0, widest = 0;
+  double labels = 0;
   for (std::string const& label : whole.labels) labels = std::max(labels, width(label));
   std::vector<double> widths;
   double all = labels;
   for (auto const& column : whole.columns) {
     double& own = widths.emplace_back(0);
     for (std::string const& text : column) own = std::max(own, width(text));
-    widest = std::max(widest, own);
     all += between + own;
   }
   std::size_t const bins = whole.columns.size();
   if (all <= room || bins == 0) return {whole};
-  auto const most = static_cast<std::size_t>(
-      std::clamp((room - labels) / (between + widest), 1.0, static_cast<double>(bins)));
-  std::size_t const count = (bins + most - 1) / most;
+  // The first bins of parts that are at most so wide.
+  auto const begins_of = [&](double most) {
+    std::vector<std::size_t> begins;
+    double used = most;
+    for (std::size_t b = 0; b < bins; ++b) {
+      if (begins.empty() || used + between + widths[b] > most) {
+        begins.push_back(b);
+        used = labels;
+      }
+      used += between + widths[b];
+    }
+    return begins;
+  };
+  std::size_t const count = begins_of(room).size();
+  double even = labels + (all - labels) / static_cast<double>(count);
+  while (even < room && begins_of(even).size() > count) ++even;
+  std::vector<std::size_t> begins = begins_of(std::min(even, room));
+  begins.push_back(bins);
   std::vector<card_strip> parts;
   for (std::size_t p = 0; p < count; ++p) {
-    auto const begin = static_cast<std::ptrdiff_t>(p * bins / count);
-    auto const end = static_cast<std::ptrdiff_t>((p + 1) * bins / count);
+    auto const begin = static_cast<std::ptrdiff_t>(begins[p]);
+    auto const end = static_cast<std::ptrdiff_t>(begins[p + 1]);
     parts.push_back({whole.title,
                      whole.about,
                      whole.labels,

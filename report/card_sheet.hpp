@@ -31,7 +31,7 @@ struct card_sheet {
 /// `of.member` is a scorecard with `options.page`.
 card_sheet sheet_of(inspected_member const& of);
 
-/// The strip in as few parts of about equally many bins as fit into `room` each. `width` measures a
+/// The strip in as few parts, about equally wide, as fit into `room` each. `width` measures a
 /// text; columns are `between` apart.
 std::vector<card_strip> parts_of(card_strip const& whole, double room, double between,
                                  std::function<double(std::string_view)> const& width);
