@@ -194,7 +194,40 @@ bool has_items(member_words const& words) {
   return !words.ranges.empty();
 }
 
+/// The most points of each feature of a card.
+std::vector<double> most_points(l2r::scorecard const& card) {
+  std::vector<double> most;
+  for (std::size_t f = 0; f < card.features.size(); ++f)
+    most.push_back(l2r::value_of_points(*std::max_element(
+        card.points.begin() + card.item_begin[f], card.points.begin() + card.item_begin[f + 1])));
+  return most;
+}
+
+/// Documents with scores like this one, where the card knows any.
+void add_total(double score, l2r::scorecard_member const& card, blocks& to) {
+  if (card.totals.empty()) return;
+  std::uint64_t all = 0;
+  for (l2r::card_total const& one : card.totals) all += one.documents;
+  auto next = std::ranges::find_if(card.totals, [&](l2r::card_total const& one) {
+    return score < static_cast<double>(one.from);
+  });
+  if (next == card.totals.begin()) ++next;
+  l2r::card_total const& own = *std::prev(next);
+  std::string const range = next == card.totals.end() ? fmt::format("of {} or more", own.from)
+                            : next == std::next(card.totals.begin())
+                                ? fmt::format("below {}", next->from)
+                                : fmt::format("of {} to {}", own.from, next->from - 1);
+  say(to, "Of {}, {:.1f} % have scores {}; their mean label is {:.3f}.",
+      counted(all, "labelled training document"),
+      100 * static_cast<double>(own.documents) / static_cast<double>(all), range, own.mean_label);
+}
+
 void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& to) {
+  if (words.card != nullptr) {
+    say(to, "The score is the sum of the points of its bins, one of each of {}.",
+        counted(of.terms.size(), "feature"));
+    return add_norm(words, to);
+  }
   if (!has_items(words))
     return say(to,
                "The score is the sum of {} features' weights times z-scores: by how many "
@@ -212,10 +245,52 @@ int digits_of(l2r::sum_explanation const& why) {
   return whole ? 0 : 6;
 }
 
+/// A row for the terms that a table does not show, and one for the sum of all: what the table shows
+/// adds up. `shown` and `all` are the sums of the first columns over its rows and over all terms.
+void add_sums(std::size_t terms, std::vector<double> const& shown, std::vector<double> const& all,
+              eval::table& t) {
+  auto const add = [&](auto const& number_of, std::string what) {
+    std::vector<eval::cell>& row = t.rows.emplace_back();
+    for (std::size_t i = 0; i < all.size(); ++i) row.emplace_back(number_of(i));
+    row.emplace_back(std::move(what));
+    row.resize(t.columns.size());
+  };
+  std::size_t const others = terms - t.rows.size();
+  if (others > 0)
+    add([&](std::size_t i) { return all[i] - shown[i]; },
+        fmt::format("({})", counted(others, "other feature")));
+  add([&](std::size_t i) { return all[i]; }, "(score)");
+}
+
+/// The points of a document by a card.
+void add_points(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
+                blocks& to) {
+  add_total(why.score, *words.card, to);
+  if (top == 0) return;
+  int const digits = digits_of(why);
+  eval::table t{"Points, the most first:",
+                {{"points", fixed, digits}, {"of", fixed, digits}, {"bin"}}};
+  std::vector<double> const most = most_points(words.card->card);
+  std::vector<double> shown(2), all(2);
+  for (std::size_t k = 0; k < most.size(); ++k) {
+    all[0] += why.terms[k].adds;
+    all[1] += most[k];
+  }
+  for (std::size_t const k :
+       largest(why.terms.size(), top, [&](std::size_t i) { return why.terms[i].adds; })) {
+    t.rows.push_back({why.terms[k].adds, most[k], item_text(why.terms[k], words)});
+    shown[0] += why.terms[k].adds;
+    shown[1] += most[k];
+  }
+  add_sums(why.terms.size(), shown, all, t);
+  to.push_back({std::move(t)});
+}
+
 /// What the features of a document add: points or weights.
 void add_why(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
              blocks& to) {
   add_sum(why, words, to);
+  if (words.card != nullptr) return add_points(why, words, top, to);
   if (top == 0) return;
   eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits_of(why)}}};
   if (has_items(words))
@@ -253,15 +328,26 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
   auto const difference = [&](std::size_t i) {
     return why.first.terms[i].adds - why.second.terms[i].adds;
   };
+  std::vector<double> shown(3), all(3);
+  auto const count = [&](l2r::score_term const& a, l2r::score_term const& b,
+                         std::vector<double>& sums) {
+    sums[0] += a.adds - b.adds;
+    sums[1] += a.adds;
+    sums[2] += b.adds;
+  };
+  for (std::size_t k = 0; k < why.first.terms.size(); ++k)
+    count(why.first.terms[k], why.second.terms[k], all);
   for (std::size_t const k : largest(why.first.terms.size(), top, difference)) {
     l2r::score_term const& a = why.first.terms[k];
     l2r::score_term const& b = why.second.terms[k];
+    count(a, b, shown);
     if (has_items(words))
       t.rows.push_back({difference(k), a.adds, b.adds, item_text(a, words), item_text(b, words)});
     else
       t.rows.push_back(
           {difference(k), a.adds, b.adds, a.z, b.z, feature_text(a.feature, words.names)});
   }
+  if (words.card != nullptr) add_sums(why.first.terms.size(), shown, all, t);
   to.push_back({std::move(t)});
 }
 

@@ -156,6 +156,26 @@ bool has_interactive_pages() {
   return !d3_js.empty();
 }
 
+namespace {
+
+/// A page up to its body. `scripts`: what its policy says of scripts.
+std::string page_head(std::string_view title, std::string_view css, std::string const& scripts) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {}style-src {}; "
+      "base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n"
+      "</head><body>\n",
+      scripts, policy_hash(css), escape_html(title), css);
+}
+
+}  // namespace
+
+std::string page_of(std::string_view title, std::string_view css, std::string_view body) {
+  return fmt::format("{}{}</body></html>\n", page_head(title, css, {}), body);
+}
+
 std::string to_html(document const& of) {
   html_writer writer(has_interactive_pages());
   writer.write(of.blocks);
@@ -163,16 +183,11 @@ std::string to_html(document const& of) {
   std::string const scripts =
       scripted ? "script-src " + policy_hash(d3_js) + " " + policy_hash(page_js) + "; "
                : std::string();
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {}style-src {}; "
-      "base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n"
-      "</head><body>\n<a class=\"skip\" href=\"#main\">To the results</a>\n<h1>{}</h1>\n"
+  std::string html = page_head(of.title, page_css, scripts);
+  html += fmt::format(
+      "<a class=\"skip\" href=\"#main\">To the results</a>\n<h1>{}</h1>\n"
       "<nav aria-label=\"Contents\"><ul>\n{}</ul></nav>\n<main id=\"main\">\n",
-      scripts, policy_hash(page_css), escape_html(of.title), page_css, escape_html(of.title),
-      writer.contents);
+      escape_html(of.title), writer.contents);
   html += writer.body + "</main>\n";
   if (scripted) {
     html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n",

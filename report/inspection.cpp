@@ -3,6 +3,7 @@
 #include "eval/report_json.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/rules/options.hpp"
+#include "report/card_sheet.hpp"
 #include "report/model_words.hpp"
 #include "report/sections.hpp"
 
@@ -174,90 +175,10 @@ eval::table points_table(std::string title, scorecard_member const& member,
   return t;
 }
 
-/// What the size of a card on one page costs.
-eval::table frontier_table(scorecard_member const& member) {
-  bool const squares = member.options.loss == l2r::card_loss::point;
-  eval::table t{fmt::format("Quality by size, by cross-fitting over {} folds of queries:",
-                            member.cross_fitted_folds),
-                {{"features", fixed},
-                 {squares ? "squared error" : "NDCG", fixed, 4},
-                 {"behind the best", fixed, 4},
-                 {"standard error", fixed, 4},
-                 {"smoothness"}}};
-  for (l2r::card_trial const& one : member.frontier)
-    t.rows.push_back({one.features, squares ? -one.quality : one.quality, one.behind, one.error,
-                      fmt::format("{}", one.smoothness)});
-  return t;
-}
-
-/// What totals its training documents have, the largest first.
-eval::table totals_table(scorecard_member const& member) {
-  std::uint64_t below = 0, all = 0;
-  for (l2r::card_total const& one : member.totals) all += one.documents;
-  eval::table t{
-      fmt::format("What a total means, over {}:", counted(all, "labelled document")),
-      {{"total", fixed}, {"documents", fixed}, {"% below", fixed, 1}, {"mean label", fixed, 3}}};
-  for (l2r::card_total const& one : member.totals) {
-    t.rows.insert(t.rows.begin(),
-                  {one.from, one.documents,
-                   100 * static_cast<double>(below) / static_cast<double>(all), one.mean_label});
-    below += one.documents;
-  }
-  return t;
-}
-
-/// A card on one page, whole: a table a feature, those that move totals furthest first.
-void add_page(scorecard_member const& member, inspected_member const& of, bool with_tables,
-              blocks& to) {
-  l2r::scorecard const& card = member.card;
-  auto const whole = [](std::int64_t points) { return points >> l2r::card_bits; };
-  std::int64_t least = 0, most = 0, largest = 0;
-  for (std::size_t f = 0; f < card.features.size(); ++f) {
-    auto const [low, high] = std::minmax_element(card.points.begin() + card.item_begin[f],
-                                                 card.points.begin() + card.item_begin[f + 1]);
-    least += whole(*low);
-    most += whole(*high);
-    largest = std::max(largest, whole(*high));
-  }
-  say(to, "A document's total is the sum of the points of its bins, one of each of {}: {} to {}.",
-      counted(card.features.size(), "feature"), least, most);
-  if (member.options.page->target == l2r::card_target::members)
-    say(to,
-        "The points are fitted to grades that the recommended members, fitted to the labels, give "
-        "{}",
-        counted(member.training_documents, "document of the pool", "documents of the pool"));
-  say(to, "loss {}, smoothness {}{}, points penalty {}; {}", name_of(member.options.loss),
-      member.options.smoothness, member.frontier.empty() ? "" : " by cross-fitting",
-      member.options.points_penalty, cuts_text(*member.cuts));
-  if (!with_tables) return;
-  bool const counts = !of.card.features.empty();
-  std::vector<std::size_t> const order = order_of_card(card, of);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    std::size_t const f = order[i];
-    std::string const name = feature_text(card.features[f], of.words.names);
-    eval::table t{counts ? fmt::format("{}, moves totals by {:.1f} on average:", name,
-                                       of.card.features[i].moved)
-                         : name + ":",
-                  {{"points", fixed}, {"bar"}, {"value"}}};
-    if (counts) t.columns.insert(t.columns.begin() + 1, {"documents", fixed});
-    for (rules::item x = card.item_begin[f]; x < card.item_begin[f + 1]; ++x) {
-      std::int64_t const points = whole(card.points[x]);
-      std::vector<eval::cell>& row = t.rows.emplace_back();
-      row.emplace_back(points);
-      if (counts) row.emplace_back(member.item_documents[x]);
-      row.emplace_back(bar_text(static_cast<double>(points), 0, static_cast<double>(largest)));
-      row.emplace_back(words_of(of.words.ranges[x], of.words.names).substr(name.size() + 1));
-    }
-    to.push_back({std::move(t)});
-  }
-  if (!member.totals.empty()) to.push_back({totals_table(member)});
-  if (member.frontier.size() > 1) to.push_back({frontier_table(member)});
-}
-
 /// The card: of each feature its items with their points.
 void add_member(scorecard_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
-  if (member.options.page) return add_page(member, of, top > 0, to);
+  if (member.options.page) return add_sheet(sheet_of(of), top > 0, to);
   l2r::scorecard const& card = member.card;
   bool const counted_items = !of.card.features.empty();
   say(to, "loss {}, points penalty {}, smoothness {}{}; {}", name_of(member.options.loss),
@@ -376,7 +297,7 @@ ordered_json dependence_json(std::span<l2r::partial_dependence const> all,
 }
 
 ordered_json member_json(scorecard_member const& member, inspected_member const& of) {
-  ordered_json json{{"kind", "scorecard"},
+  ordered_json json{{"kind", of.words.kind},
                     {"options", l2r::to_json(member.options)},
                     {"cuts", cuts_json(*member.cuts)}};
   if (member.cross_fitted_folds > 0)
@@ -465,9 +386,7 @@ ordered_json permutation_json(inspected_file const& of) {
 }
 
 std::string member_title(std::size_t k, std::size_t members, l2r::model_member const& member) {
-  auto const* const card = std::get_if<scorecard_member>(&member);
-  std::string_view const kind =
-      card != nullptr && card->options.page ? "card" : l2r::kind_of(member);
+  std::string_view const kind = l2r::kind_of(member);
   return members == 1 ? fmt::format("Kind {}", kind)
                       : fmt::format("Member {}, kind {}", k + 1, kind);
 }
@@ -535,6 +454,23 @@ inspected_member inspected(context const& ctx, l2r::model_member const& member,
     one.rules = l2r::inspect(ctx, by, *rules->training, options);
   }
   return one;
+}
+
+std::string card_page(inspected_model const& of, card_form form) {
+  auto const is_card = [](inspected_member const& one) { return one.words.kind == "card"; };
+  if (of.members.size() > 1 || !is_card(of.members.front()))
+    throw usage_error(fmt::format("{} is no card, expected a model that is one", of.path));
+  card_sheet const sheet = sheet_of(of.members.front());
+  std::string const title = fmt::format("Card {}", of.path);
+  switch (form) {
+    case card_form::html:
+      return sheet_html(sheet, title);
+    case card_form::latex:
+      return sheet_latex(sheet, title);
+    case card_form::pdf:
+      return sheet_pdf(sheet, title);
+  }
+  return {};
 }
 
 blocks inspection(inspected_model const& of, std::size_t top) {

@@ -12,12 +12,13 @@ member_words words_of(l2r::model_member const& member, std::vector<datasets::ite
                       datasets::feature_names const& names) {
   datasets::discretizer const* cuts = nullptr;
   if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) cuts = rules->cuts.get();
-  if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) cuts = card->cuts.get();
+  auto const* const card = std::get_if<l2r::scorecard_member>(&member);
+  if (card != nullptr) cuts = card->cuts.get();
   datasets::feature_names const& own =
       cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
   return {l2r::kind_of(member), std::move(ranges),
           cuts != nullptr ? cuts->options.norm : datasets::normalization::none,
-          names.empty() ? own : names};
+          names.empty() ? own : names, card != nullptr && card->options.page ? card : nullptr};
 }
 
 ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names) {

@@ -22,10 +22,11 @@ namespace rulerank::inline v0::report {
 
 /// What the rules, points or weights of a member are written with.
 struct member_words {
-  std::string_view kind;                     ///< of the member: rules, scorecard or linear
+  std::string_view kind;                     ///< of the member: rules, scorecard, card or linear
   std::vector<datasets::item_range> ranges;  ///< [items]; empty for weights of raw features
   datasets::normalization norm = datasets::normalization::none;
   datasets::feature_names const& names;
+  l2r::scorecard_member const* card = nullptr;  ///< of a card; else null
 };
 /// `names`: other names than those of the member's own training documents; empty: these. The result
 /// refers to the member and to `names`.
@@ -89,5 +90,10 @@ struct inspected_model {
 /// At most `top` rules and features of each member.
 blocks inspection(inspected_model const& of, std::size_t top);
 nlohmann::ordered_json inspection_json(inspected_model const& of);
+
+enum class card_form { html, latex, pdf };
+/// The card as a page to print: HTML that asks for nothing else, a `table` of LaTeX that needs the
+/// package booktabs, or PDF. Throws `usage_error` for a model that is no card alone.
+std::string card_page(inspected_model const& of, card_form form);
 
 }  // namespace rulerank::report

@@ -15,18 +15,6 @@ namespace {
 
 using eval::table_format;
 
-/// A text as eval::render escapes it: the cell of a table of one.
-std::string escaped(std::string const& text, table_format format) {
-  if (format == table_format::markdown) {
-    std::string const shown = eval::render({.title = text}, format);
-    return shown.substr(0, shown.find('\n'));
-  }
-  std::string const shown = eval::render({.columns = {{text}}}, format);
-  constexpr std::string_view before = "\\hline\n", after = " \\\\\n";
-  std::size_t const begin = shown.find(before) + before.size();
-  return shown.substr(begin, shown.find(after, begin) - begin);
-}
-
 eval::table cleaned(eval::table t) {
   t.title = clean(t.title);
   for (eval::column& c : t.columns) c.name = clean(c.name);

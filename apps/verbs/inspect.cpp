@@ -4,6 +4,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -24,6 +26,7 @@ namespace {
 
 struct inspect_arguments {
   std::string model;
+  std::string file;  // the same without the name of the option
   std::uint64_t top = 50;
   std::uint64_t documents = l2r::inspection_options{}.documents;
   std::string names;
@@ -38,13 +41,32 @@ struct inspect_arguments {
   std::vector<CLI::Option*> of_test;  // that make sense with --test alone
 };
 
-void check(session& owner, inspect_arguments const& arguments) {
+constexpr named_values<report::card_form, 3> card_forms{{{"html", report::card_form::html},
+                                                         {"latex", report::card_form::latex},
+                                                         {"pdf", report::card_form::pdf}}};
+
+/// The form of a page that shows a card; none for a text or JSON.
+std::optional<report::card_form> card_form_of(inspect_arguments const& arguments) {
+  for (auto const& [name, form] : card_forms)
+    if (name == arguments.format) return form;
+  return {};
+}
+
+void check(session& owner, inspect_arguments& arguments) {
+  if (arguments.model.empty()) arguments.model = arguments.file;
+  if (arguments.model.empty()) throw usage_error("--model is required: the model to inspect");
   arguments.reading.check_inputs(
       owner,
       {{"--model", arguments.model}, {"--names", arguments.names}, {"--test", arguments.test}});
   owner.outputs({{"--out", arguments.out}});
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
-  if (!arguments.test.empty()) return;
+  if (!arguments.test.empty()) {
+    if (card_form_of(arguments) || arguments.format == "card")
+      throw usage_error(
+          fmt::format("--format {} shows a card alone, expected text, markdown or json with --test",
+                      arguments.format));
+    return;
+  }
   for (CLI::Option* const option : arguments.of_test)
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
 }
@@ -58,15 +80,6 @@ void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
       fmt::format("--documents: {} has no member of rules, and says of all training "
                   "documents what moves their scores",
                   arguments.model));
-}
-
-/// A card as text that a person can change.
-std::string card_text(inspect_arguments const& arguments, l2r::model const& model) {
-  auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
-  if (model.members.size() > 1 || card == nullptr || !card->options.page)
-    throw usage_error(fmt::format("--format card: {} is no card, but {}", arguments.model,
-                                  counted(model.members.size(), "member")));
-  return l2r::to_text(card->card, *card->cuts);
 }
 
 report::inspected_file inspect_file(session& owner, inspect_arguments const& arguments,
@@ -96,7 +109,29 @@ report::inspected_file inspect_file(session& owner, inspect_arguments const& arg
           names.empty() ? own : names};
 }
 
-void inspect(session& owner, inspect_arguments const& arguments) {
+/// A card as text that a person can change.
+std::string card_text(inspect_arguments const& arguments, report::inspected_model const& found) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&found.members.front().member);
+  if (found.members.size() > 1 || card == nullptr || !card->options.page)
+    throw usage_error(
+        fmt::format("--format card: {} is no card, expected one", arguments.model));
+  return l2r::to_text(card->card, *card->cuts);
+}
+
+void write(session const& owner, inspect_arguments const& arguments,
+           report::inspected_model const& found, output_file& out) {
+  if (arguments.format == "json" || owner.run.json)
+    return out.write(json_text_of(report::inspection_json(found)));
+  if (arguments.format == "card") return out.write(card_text(arguments, found));
+  if (auto const form = card_form_of(arguments))
+    return out.write(read_for(
+        "--format", [&](report::card_form of) { return report::card_page(found, of); }, *form));
+  out.write(report::to_text(
+      report::inspection(found, arguments.top),
+      arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table));
+}
+
+void inspect(session& owner, inspect_arguments& arguments) {
   check(owner, arguments);
   output_file out(arguments.out);  // an output that cannot be written fails before the work
   l2r::model model;
@@ -120,16 +155,7 @@ void inspect(session& owner, inspect_arguments const& arguments) {
           owner.ctx(), member, names, {.top = arguments.top, .documents = arguments.documents}));
   }
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
-  bool const json = arguments.format == "json" || owner.run.json;
-  if (arguments.format == "card") {
-    out.write(card_text(arguments, model));
-    out.commit();
-    return;
-  }
-  out.write(json ? json_text_of(report::inspection_json(found))
-                 : report::to_text(report::inspection(found, arguments.top),
-                                   arguments.format == "markdown" ? eval::table_format::markdown
-                                                                  : eval::table_format::table));
+  write(owner, arguments, found, out);
   out.commit();
 }
 
@@ -138,9 +164,9 @@ void inspect(session& owner, inspect_arguments const& arguments) {
 void add_inspect(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<inspect_arguments>(
       program, owner, "inspect", "Show what a model does as a whole: features and rules",
-      "rulerank inspect --model fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10",
-      inspect);
-  path_option(verb, "--model", a.model, "What fit wrote")->required();
+      "rulerank inspect fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10", inspect);
+  CLI::Option* const model = path_option(verb, "--model", a.model, "What fit wrote");
+  path_option(verb, "MODEL", a.file, "The same without --model")->excludes(model);
   number_option(verb, "--top", a.top, "Most rules and features listed");
   a.documents_option = number_option(verb, "--documents", a.documents,
                                      "Of rules: training documents whose scores are "
@@ -155,8 +181,10 @@ void add_inspect(CLI::App& program, session& owner) {
       measures_option(verb, "--metrics", a.metrics, "Names, with cut-offs; the first one sorts"));
   a.of_test.push_back(
       number_option(verb, "--shuffles", a.shuffles, "Draws that a loss is the mean of"));
-  word_option(verb, "--format", a.format, {"text", "markdown", "json", "card"},
-              "Form of the output; json as --json does; card: what fit --card reads");
+  word_option(verb, "--format", a.format,
+              {"text", "markdown", "latex", "html", "pdf", "json", "card"},
+              "Form of the output; json as --json does; latex, html and pdf: a card on a page; card: "
+              "what fit --card reads");
   path_option(verb, "--out", a.out, "Where it goes; - is standard output");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);

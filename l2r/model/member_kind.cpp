@@ -91,6 +91,11 @@ std::span<std::string_view const> member_kind_names() {
   return names;
 }
 
+std::string_view kind_of(model_member const& of) {
+  auto const* const card = std::get_if<scorecard_member>(&of);
+  return card != nullptr && card->options.page ? "card" : member_kind_names()[of.index()];
+}
+
 std::span<member_kind const> member_kinds() {
   static std::array const kinds{rules_kind, scorecard_kind, linear_kind};
   static_assert(kinds.size() == std::variant_size_v<model_member>);

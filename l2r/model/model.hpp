@@ -29,6 +29,7 @@ struct rules_member {
 };
 
 /// Ranks by a sum of points, a number an item. `cuts` are null where documents are given as items.
+/// A card is a scorecard with `options.page`.
 struct scorecard_member {
   std::shared_ptr<datasets::discretizer const> cuts;
   scorecard_options options;  ///< that it was fitted with
@@ -59,9 +60,9 @@ using model_member = std::variant<rules_member, scorecard_member, linear_member>
 /// The words for kinds of members, in the order of `model_member` and `recipe`: rules, scorecard,
 /// linear.
 std::span<std::string_view const> member_kind_names();
-inline std::string_view kind_of(model_member const& of) {
-  return member_kind_names()[of.index()];
-}
+/// The word for a member: `card` for a scorecard on one page, whose kind in a model file is
+/// `scorecard`.
+std::string_view kind_of(model_member const& of);
 
 /// Everything that ranking needs. The score of a document is that of the member or, of several, the
 /// mean of theirs, each standardized within its query's list; where these are all equal, 0.

@@ -316,6 +316,8 @@ TEST(one_page, is_kept_in_a_model_file_and_scores_each_document_alone) {
   recipe const recipes[] = {page_recipe(3, false)};
   model const fitted = fit(ctx, data, recipes);
   model const read = model_from_bytes(to_bytes(fitted), "kept");
+  EXPECT_EQ(kind_of(read.members.front()), "card");
+  EXPECT_NE(to_bytes(fitted).find("\"kind\":\"scorecard\""), std::string::npos);
   auto const& member = std::get<scorecard_member>(read.members.front());
   ASSERT_TRUE(member.options.page);
   EXPECT_EQ(member.options.page->max_features, 3U);

@@ -124,12 +124,6 @@ nb::dict model_parameters(l2r::model const& model) {
   return all;
 }
 
-/// A kind of members, of a scorecard on one page `card`.
-std::string kind_text(l2r::model_member const& of) {
-  auto const* const card = std::get_if<l2r::scorecard_member>(&of);
-  return std::string(card != nullptr && card->options.page ? "card" : l2r::kind_of(of));
-}
-
 nb::object python_int(l2r::exact_integer const& of) {
   return nb::steal(PyLong_FromString(of.str().c_str(), nullptr, 10));
 }
@@ -512,7 +506,7 @@ void add_model(nb::module_& to) {
                    [](fitted_model const& of) {
                      std::vector<std::string> kinds;
                      for (l2r::model_member const& one : of.model.members)
-                       kinds.emplace_back(kind_text(one));
+                       kinds.emplace_back(l2r::kind_of(one));
                      return kinds;
                    })
       .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })

@@ -89,12 +89,22 @@ class Explain(harness.CommandLine):
 
     def test_points_of_a_card_add_up_as_shown(self):
         self.expect(0, "fit", "--train", self.train, "--model", "page.model", "--members", "card", "--quiet")
-        shown = self.expect(0, "explain", "--model", "page.model", "--test", self.test, "--qid", 1, "--rank", 1, "--top", 50,
-                            "--quiet").stdout.decode()
-        score = re.search(r"score (\d+)$", shown, re.M)
-        added = re.findall(r"^ *(\d+)  feature", shown, re.M)
-        self.assertTrue(score and added, shown)
-        self.assertEqual(sum(map(int, added)), int(score[1]))
+        line = ["explain", "--model", "page.model", "--test", self.test, "--qid", 1, "--rank", 1, "--quiet"]
+        for top, others in ((50, 0), (1, 1)):
+            shown = self.expect(0, *line, "--top", top).stdout.decode()
+            score = re.search(r"score (\d+)$", shown, re.M)
+            rows = re.findall(r"^ *(\d+) +(\d+)  (\S.*)$", shown, re.M)
+            self.assertTrue(score and len(rows) > 2, shown)
+            self.assertEqual(shown.count("other feature"), others)
+            *parts, whole = rows
+            self.assertEqual((whole[0], whole[2]), (score[1], "(score)"))
+            for column in (0, 1):
+                self.assertEqual(sum(int(row[column]) for row in parts), int(whole[column]))
+            self.assertRegex(shown, r"Of 40 labelled training documents, \d+\.\d % have scores .*mean label is \d")
+        self.assertEqual(self.told(*line, "--format", "json")["kind"], "card")
+        shown = self.expect(0, *line, "--against-rank", 4, "--top", 1).stdout.decode()
+        rows = [list(map(int, row)) for row in re.findall(r"^ *(-?\d+) +(\d+) +(\d+)  \S", shown, re.M)]
+        self.assertEqual([sum(column) for column in zip(*rows[:-1])], rows[-1], shown)
 
     def test_terms_of_points_and_weights_add_up(self):
         for kinds in ("scorecard", "linear", "scorecard,linear,rules"):

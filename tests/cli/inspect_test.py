@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import harness
 from harness import Row
@@ -101,6 +102,31 @@ class Inspect(harness.CommandLine):
         for part in ("Member 1, kind rules", "Member 2, kind scorecard", "Member 3, kind linear",
                      "sum of its items' points", "weights of z-scores"):
             self.assertIn(part, text)
+
+    def test_a_card_is_one_page(self):
+        self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members", "card", "--quiet")
+        text = self.expect(0, "inspect", "k.model", "--quiet").stdout.decode()
+        self.assertEqual(text, self.expect(0, "inspect", "--model", "k.model", "--quiet").stdout.decode())
+        self.assertLessEqual(max(map(len, text.splitlines()[1:])), 100)
+        card, = self.told("inspect", "k.model", "--format", "json", "--quiet")["members"]
+        self.assertEqual(card["kind"], "card")
+        for place, one in enumerate(card["features"], 1):
+            of = [item for item in card["items"] if item["feature"] == one["feature"] and (
+                "missing" not in item or item["points"] or item["documents"])]
+            block = re.search(rf"^{place}\. feature {one['feature']}  (\S+)  .*\nfrom (.*)\npoints (.*)\n% docs (.*)$", text, re.M)
+            self.assertTrue(block, text)
+            self.assertEqual(len(block[1]), len(of))
+            self.assertEqual([float(points) for points in block[3].split()], [item["points"] for item in of])
+            self.assertEqual(block[2].split(), ["missing" if "missing" in item else "lowest" if item["from"] is None else
+                                                f"{item['from']:g}" for item in of])
+        forms = {form: self.expect(0, "inspect", "k.model", "--format", form, "--quiet").stdout for form in ("html", "latex", "pdf")}
+        self.assertTrue(forms["html"].startswith(b"<!DOCTYPE html>") and b"http" not in forms["html"].replace(b"http-equiv", b""))
+        self.assertIn(b"\\toprule", forms["latex"])
+        self.assertTrue(forms["pdf"].startswith(b"%PDF-1.4\n") and forms["pdf"].endswith(b"%%EOF\n"))
+        self.assertEqual(forms["pdf"].count(b"/Type /Page "), 1)
+        self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is no card, expected a model that is one")
+        self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html shows a card alone")
+        self.expect(2, "inspect", "k.model", "--model", "k.model", message="excludes")
 
     def test_members_that_fit_chooses(self):
         many = self.file("many.txt", draw(320, "M"))

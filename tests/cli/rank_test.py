@@ -323,6 +323,7 @@ class Rank(harness.CommandLine):
     def test_a_card_has_whole_points_and_says_what_its_size_costs(self):
         self.fit("--members", "card", "--max-features", 2, "--max-points", 20, "--loss", "pair",
                  message=" by cross-fitting, in ")
+        self.expect(0, "rank", "--model", self.model, "--test", self.test, "--out", "s.txt", message="with card, scores in")
         scores = self.scores("--model", self.model, "--test", self.test).split()
         self.assertTrue(all(float(score).is_integer() and 0 <= float(score) <= 40 for score in scores))
         found = json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
@@ -334,7 +335,7 @@ class Rank(harness.CommandLine):
         line = ["fit", "--train", "s/Fold1/train.txt", "--model", self.model, "--members", "card", "--target", "labels"]
         self.expect(0, *line, message="at most 3 features: NDCG ")
         shown = self.expect(0, "inspect", "--model", self.model).stdout.decode()
-        for part in ("Kind card", "What a total means", "Quality by size", "standard error"):
+        for part in ("Kind card", "What a score means", "Size by cross-fitting over 5 folds: NDCG "):
             self.assertIn(part, shown)
         self.expect(0, *line, "--loss", "point", message="squared error of a query ")
         self.expect(2, *line, "--points-penalty", "cross-fit", message="--points-penalty: found cross-fit, expected a number")
@@ -401,8 +402,8 @@ class Rank(harness.CommandLine):
         self.assertIn(b", fitted to grades by the recommended members, in ", done.stderr)
         self.assertNotIn(b"difference to the card", done.stderr)
         shown = self.expect(0, "inspect", "--model", self.model).stdout
-        self.assertIn(b"fitted to grades that the recommended members, fitted to the labels, give 300 documents of the pool", shown)
-        self.assertIn(b"What a total means, over 60 labelled documents", shown)
+        self.assertIn(b"Points fitted to the grades that the recommended members give 300 documents of the pool.", shown)
+        self.assertIn(b"What a score means, over 60 labelled documents", shown)
         self.assertEqual(json.loads(self.expect(0, "inspect", "--model", self.model, "--format", "json").stdout)["members"][0]
                          ["options"]["page"]["target"], "members")
         by_grades = self.model.read_bytes()
