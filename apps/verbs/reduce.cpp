@@ -104,8 +104,8 @@ void say_how_many_to_expect(session& owner, rules::rule_size rule_size, std::siz
       return static_cast<std::size_t>(std::llround(percent / 100 * static_cast<double>(documents)));
     };
     text += fmt::format(
-        ": {} to {} % of the documents on OHSUMED and MQ2008, which would be {} to {} here; fewer "
-        "where features have few values",
+        ": {} to {} % of the documents on OHSUMED and MQ2008, which would be {} to {} here; other "
+        "sets differ, most where features have few values",
         of->least, of->most, share(of->least), share(of->most));
   }
   owner.say(text);
@@ -118,7 +118,7 @@ void say_what_to_expect(session& owner, rules::rule_size rule_size, double perce
   if (percent < of->least || percent > of->most) {
     owner.say(fmt::format(
         "what ranking by {:.2f} % of the documents loses is not measured for --rule-size {}, only "
-        "for {} to {} %: --max-documents sets the number",
+        "for {} to {} %; --max-documents N chooses N documents",
         percent, rule_size, of->least, of->most));
     return;
   }

@@ -233,8 +233,6 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
   } else if (std::size_t const budget = arguments.sampler.max_documents;
              sample.documents.size() < budget) {
     text += fmt::format("; {} fewer than --max-documents", budget - sample.documents.size());
-  } else if (budget == 0 && sample.documents.size() < documents) {
-    text += "; --max-documents N chooses N documents";
   }
   owner.say(text);
 }
