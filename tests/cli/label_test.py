@@ -104,7 +104,7 @@ class Label(LabelServer):
         self.assertEqual(self.read("again"), self.read("want"))
 
     def test_says_how_many_were_skipped(self):
-        self.serve()
+        self.serve("--ties", "index")
         skipped = self.post("/next")["question"]["document"]
         state = self.post("/answer", document=skipped, answer=None)
         asked = 1

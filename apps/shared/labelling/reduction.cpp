@@ -224,7 +224,8 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
       al::name_of(sample.engine)));
   if (!sample.ran_dry) return;
   auto const counts = documents_by_reason(sample);
-  std::string text = "the rules ran dry: no document had fewer than the chosen ones";
+  std::string text = fmt::format("the rules ran dry: no {} had fewer than the chosen ones",
+                                 arguments.whole_queries ? "query" : "document");
   if (counts.size() > 1) {
     std::vector<std::string> stages;
     for (auto const& [of, chosen] : counts)
