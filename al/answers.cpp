@@ -303,8 +303,7 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
         rows.fail(1, journal_mark.size() + 1,
                   "these answers were given with another pool or other options, expected the same "
                   "documents, cuts, partitions, feature order, rule size, support, confidence, "
-                  "--ties and "
-                  "--seed, and --whole-queries or not");
+                  "--ties and --seed, and --whole-queries or not");
       return;
     }
     if (number == 2) {
