@@ -300,11 +300,10 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
     if (number == 1) {
       if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
       if (line.substr(journal_mark.size()) != identity)
-        rows.fail(
-            1, journal_mark.size() + 1,
-            "these answers were given with another pool or other options, expected the same "
-            "documents, cuts, partitions, feature order, rule size, support and confidence, and "
-            "--whole-queries or not");
+        rows.fail(1, journal_mark.size() + 1,
+                  "these answers were given with another pool or other options, expected the same "
+                  "documents, cuts, partitions, feature order, rule size, support, confidence, "
+                  "--ties and --seed, and --whole-queries or not");
       return;
     }
     if (number == 2) {

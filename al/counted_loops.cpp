@@ -85,7 +85,8 @@ class counted_loops final : public partition_loops {
   struct work {
     work(sampling_setup const& setup, sampling_engine const& engine,
          std::vector<partition> const* parts, std::size_t q)
-        : own(parts ? std::nullopt : std::optional(make_partition(setup.data, setup.features[q]))),
+        : own(parts ? std::nullopt
+                    : std::optional(make_partition(setup.data, setup.features[q], setup.ties))),
           part(parts ? (*parts)[q] : *own),
           counter(make_counter(setup, engine, q)),
           run(part, *counter, setup.fixed_iterations == 0) {}
@@ -180,7 +181,7 @@ std::vector<partition> make_partitions(sampling_setup const& setup) {
   std::vector<partition> parts(setup.features.size());
   parallel_for(setup.ctx, parts.size(), 1, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t q = begin; q < end; ++q)
-      parts[q] = make_partition(setup.data, setup.features[q]);
+      parts[q] = make_partition(setup.data, setup.features[q], setup.ties);
   });
   return parts;
 }

@@ -6,12 +6,14 @@
 namespace rulerank::inline v0::al {
 
 document_selection::document_selection(sampling_setup const& setup, sampling_engine const& engine,
-                                       shared_partitions parts)
+                                       shared_partitions parts,
+                                       std::span<std::size_t const> chosen_before)
     : setup_(setup),
       loops_(engine.make_loops_on_gpus != nullptr
                  ? engine.make_loops_on_gpus(setup)
                  : make_counted_loops(setup, engine, std::move(parts))),
-      choices_(setup.features.size()) {
+      choices_(setup.features.size()),
+      documents_(chosen_before.begin(), chosen_before.end()) {
   if (setup.over_processes) loops_ = make_shared_loops(setup, std::move(loops_));
 }
 
@@ -114,6 +116,8 @@ sample document_selection::take() const {
     result.choices.insert(result.choices.end(), choices_[q].begin(), choices_[q].end());
   }
   std::ranges::stable_sort(result.choices, {}, &choice::iteration);
+  for (choice& c : result.choices) c.rule_size = setup_.options.rule_size;
+  result.ran_dry = all_ended() && setup_.fixed_iterations == 0;
   result.documents.assign(documents_.begin(), documents_.end());
   std::ranges::sort(result.documents);
   return result;

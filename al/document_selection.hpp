@@ -2,17 +2,21 @@
 
 #include "al/selection.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <unordered_set>
+#include <vector>
 
 namespace rulerank::inline v0::al {
 
 /// Documents, chosen in (iteration, partition) order. Where all labels are known, partitions go on
-/// side by side as far as they cannot exceed the budget together.
+/// side by side as far as they cannot exceed the budget together. The budget counts documents that
+/// were chosen before, too; they are chosen again where they have the fewest rules.
 class document_selection final : public selection {
  public:
   document_selection(sampling_setup const& setup, sampling_engine const& engine,
-                     shared_partitions parts);
+                     shared_partitions parts, std::span<std::size_t const> chosen_before = {});
 
   void advance(label_source& labels) override;
   std::uint64_t rules_in_sample() const override { return loops_->rules_in_sample(); }
@@ -33,7 +37,7 @@ class document_selection final : public selection {
   std::unique_ptr<partition_loops> loops_;
   std::size_t turn_ = 0;                       // the partition that chooses next
   std::vector<std::vector<choice>> choices_;   // of each partition
-  std::unordered_set<std::size_t> documents_;  // chosen
+  std::unordered_set<std::size_t> documents_;  // chosen, here or before
 };
 
 }  // namespace rulerank::al

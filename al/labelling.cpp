@@ -436,6 +436,8 @@ std::string labelling::identity() const {
                           fmt::join(data.item_begin, " "), fmt::join(data.labels, " ")));
   if (state_->whole_queries())
     hash.update(fmt::format("queries {}\n", fmt::join(options.query_begin, " ")));
+  if (!options.tie_keys.empty())
+    hash.update(fmt::format("ties {}\n", fmt::join(options.tie_keys, " ")));
   for (std::size_t f = 0; f < data.feature_count(); ++f)
     hash.update({reinterpret_cast<char const*>(data.column(f)), data.documents});
   return hash.hex();

@@ -21,6 +21,7 @@ struct question {
   std::size_t partition = 0;
   std::size_t iteration = 0;  ///< of the partition, from 0
   std::uint64_t rules = 0;    ///< its valid rules over the sample in the partition
+  reason why = reason::rules;
 };
 
 /// A document beside another.

@@ -37,7 +37,7 @@ std::vector<std::uint64_t> doc_occurs(partition const& part) {
 
 std::size_t most_representative(partition const& part, std::vector<bool> const& dropped) {
   std::vector<std::uint64_t> const occurs = doc_occurs(part);
-  // Among equal ones the largest index is at the first position.
+  // Among equal ones the one that goes first is at the first position.
   std::size_t best = part.size();
   for (std::size_t p = 0; p < part.size(); ++p)
     if (!dropped[p] && (best == part.size() || occurs[p] > occurs[best])) best = p;
@@ -52,7 +52,8 @@ std::vector<std::vector<std::size_t>> deal_features(std::span<std::size_t const>
 }
 
 partition make_partition(datasets::binned_dataset const& data,
-                         std::span<std::size_t const> features) {
+                         std::span<std::size_t const> features,
+                         std::span<std::uint32_t const> ties) {
   partition part;
   part.item_begin = {0};
   std::vector<std::uint64_t> occurs(data.documents);  // doc_occurs
@@ -68,11 +69,14 @@ partition make_partition(datasets::binned_dataset const& data,
       if (codes[d] != datasets::no_item) has_item[d] = true;
     }
   }
-  for (std::size_t d = data.documents; d-- > 0;)
-    if (has_item[d]) part.documents.push_back(static_cast<std::uint32_t>(d));
+  for (std::size_t i = 0; i < data.documents; ++i) {
+    std::uint32_t const d =
+        ties.empty() ? static_cast<std::uint32_t>(data.documents - 1 - i) : ties[i];
+    if (has_item[d]) part.documents.push_back(d);
+  }
   std::stable_sort(part.documents.begin(), part.documents.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return occurs[a] < occurs[b]; });
-  // The largest doc_occurs are last, and of these the largest index is first.
+  // The largest doc_occurs are last, and of these the one that goes first among equals is first.
   if (!part.documents.empty()) {
     std::uint64_t const most = occurs[part.documents.back()];
     part.first = static_cast<std::size_t>(

@@ -18,7 +18,8 @@
 namespace rulerank::inline v0::al {
 
 /// Documents lie by position, in the order in which ties are settled: doc_occurs ascending, then
-/// index descending; so the document with the smallest key is the first with the fewest rules.
+/// index descending or a given order; so the document with the smallest key is the first with the
+/// fewest rules.
 /// Documents without an item in the partition are not here. Items are numbered within it.
 struct partition {
   std::vector<std::uint32_t> documents;   ///< [positions] the data set's document numbers
@@ -42,8 +43,10 @@ struct partition {
 std::vector<std::vector<std::size_t>> deal_features(std::span<std::size_t const> order,
                                                     std::size_t partitions);
 
+/// `ties`: all documents, those that go first among equals first; empty: the larger index first.
 partition make_partition(datasets::binned_dataset const& data,
-                         std::span<std::size_t const> features);
+                         std::span<std::size_t const> features,
+                         std::span<std::uint32_t const> ties = {});
 
 /// doc_occurs of the document at each position.
 std::vector<std::uint64_t> doc_occurs(partition const& part);

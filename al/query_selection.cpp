@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <compare>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,18 +35,36 @@ std::vector<std::unique_ptr<rule_counter>> make_counters(sampling_setup const& s
   return counters;
 }
 
+/// The query that goes first among equals is last.
+std::vector<std::size_t> order_of_queries(std::span<std::size_t const> query_begin,
+                                          std::span<std::uint32_t const> ties) {
+  std::vector<std::size_t> order(query_begin.size() - 1);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (ties.empty()) return order;
+  std::vector<std::size_t> place(ties.size());
+  for (std::size_t i = 0; i < ties.size(); ++i) place[ties[i]] = i;
+  std::vector<std::size_t> first(order.size(), ties.size());
+  for (std::size_t q = 0; q < order.size(); ++q)
+    for (std::size_t d = query_begin[q]; d < query_begin[q + 1]; ++d)
+      first[q] = std::min(first[q], place[d]);
+  std::ranges::sort(order, std::greater{}, [&](std::size_t q) { return first[q]; });
+  return order;
+}
+
 }  // namespace
 
 query_sampler::query_sampler(std::vector<partition> const& parts,
                              std::vector<std::unique_ptr<rule_counter>> counters,
-                             std::span<std::size_t const> query_begin)
+                             std::span<std::size_t const> query_begin,
+                             std::span<std::uint32_t const> ties)
     : parts_(parts),
       counters_(std::move(counters)),
       query_begin_(query_begin),
       positions_(parts.size()),
       occurs_(query_begin.back()),
       rules_(query_begin.back()),
-      queries_(query_begin.size() - 1) {
+      queries_(query_begin.size() - 1),
+      order_(order_of_queries(query_begin, ties)) {
   for (std::size_t q = 0; q < parts_.size(); ++q) {
     partition const& part = parts_[q];
     std::vector<std::uint64_t> const occurs = doc_occurs(part);
@@ -102,10 +122,10 @@ void query_sampler::add(context const& ctx, std::span<std::optional<std::int32_t
   find_next();
 }
 
-/// Among equal queries the last one is taken.
+/// Among equal queries the last one of the order is taken.
 void query_sampler::find_next() {
   next_.reset();
-  for (std::size_t i = 0; i < queries_.size(); ++i) {
+  for (std::size_t const i : order_) {
     query const& q = queries_[i];
     if (q.documents == 0) continue;
     if (!next_) {
@@ -141,7 +161,8 @@ query_selection::query_selection(sampling_setup const& setup, sampling_engine co
     : setup_(setup),
       engine_(engine),
       parts_(std::move(parts)),
-      queries_(*parts_, make_counters(setup, engine, *parts_), setup.options.query_begin) {
+      queries_(*parts_, make_counters(setup, engine, *parts_), setup.options.query_begin,
+               setup.ties) {
   if (auto const first = queries_.next(); first && beyond_budget(*first)) {
     auto const& begin = setup.options.query_begin;
     throw usage_error(fmt::format("a budget of {}, and the first query chosen has {}",
@@ -184,6 +205,8 @@ sample query_selection::take() const {
   for (choice const& c : choices_) result.documents.push_back(c.document);
   std::ranges::sort(result.documents);
   result.partitions.push_back(queries_.report());
+  for (choice& c : result.choices) c.rule_size = setup_.options.rule_size;
+  result.ran_dry = !queries_.next();
   return result;
 }
 

@@ -23,10 +23,11 @@ namespace rulerank::inline v0::al {
 class query_sampler {
  public:
   /// Query q has the documents from query_begin[q] up to query_begin[q + 1]. What is referred to
-  /// outlives it; a counter for each partition, of an engine on the CPU.
+  /// outlives it; a counter for each partition, of an engine on the CPU. `ties`: all documents;
+  /// among equal queries the one whose document comes first goes first. Empty: the last query.
   query_sampler(std::vector<partition> const& parts,
                 std::vector<std::unique_ptr<rule_counter>> counters,
-                std::span<std::size_t const> query_begin);
+                std::span<std::size_t const> query_begin, std::span<std::uint32_t const> ties = {});
 
   /// The query that is chosen next; none where the stop rule has ended it.
   std::optional<std::size_t> next() const noexcept { return next_; }
@@ -58,6 +59,7 @@ class query_sampler {
   std::vector<std::uint64_t> occurs_;                  // doc_occurs; 0: no item, or left out
   std::vector<std::uint64_t> rules_;                   // [document]
   std::vector<query> queries_;
+  std::vector<std::size_t> order_;  // of the queries; among equal ones the last is taken
   std::size_t with_items_ = 0;
   std::size_t chosen_count_ = 0;
   std::optional<std::size_t> next_;

@@ -51,7 +51,22 @@ struct sampler_options {
   std::vector<std::size_t> query_begin;
   std::vector<std::size_t> feature_order;  ///< a permutation of the columns; empty: as they are
   std::size_t max_documents = 0;           ///< budget; 0: none; of whole queries as many as fit
+  /// Whether to go on where the stop rule ends the sampling below the budget, until the budget is
+  /// met or no document is left: see `reason`. Not for whole queries.
+  bool fill_budget = false;
+  /// [documents] Documents that tie are taken by descending key, and by a hash of key and index
+  /// where keys are equal. Empty: by descending index, as published. See `tie_keys`.
+  std::vector<std::uint64_t> tie_keys;
   al::engine engine = al::engine::automatic;
+};
+
+/// Why a document was chosen. The reasons follow each other in this order
+/// (docs/definitions.md, "Filling a budget").
+enum class reason : std::uint8_t {
+  rules,         ///< fewest rules of the size asked for
+  larger_rules,  ///< fewest rules of a larger size
+  new_items,     ///< most items that no chosen document has
+  random,        ///< next in a seeded order
 };
 
 /// One document chosen in one partition. Of whole queries: partition 0 stands for all, and
@@ -59,8 +74,11 @@ struct sampler_options {
 struct choice {
   std::size_t document = 0;
   std::size_t partition = 0;
-  std::size_t iteration = 0;  ///< 0 for the partition's first document
-  std::uint64_t rules = 0;    ///< its valid rules over the sample then; 0 for the first
+  std::size_t iteration = 0;   ///< 0 for the partition's first document
+  std::uint64_t rules = 0;     ///< its valid rules over the sample then; 0 for the first
+  reason why = reason::rules;  ///< `new_items`, `random`: the three above are 0
+  /// Of the rules that chose the document; 0 where none did.
+  rules::rule_size rule_size = 0;
 };
 
 struct partition_report {
@@ -75,9 +93,11 @@ struct partition_report {
 };
 
 struct sample {
-  std::vector<std::size_t> documents;         ///< U: chosen documents, ascending, each once
-  std::vector<choice> choices;                ///< in (iteration, partition) order
-  std::vector<partition_report> partitions;   ///< of whole queries: one, for all
+  std::vector<std::size_t> documents;        ///< U: chosen documents, ascending, each once
+  std::vector<choice> choices;               ///< in (iteration, partition) order
+  std::vector<partition_report> partitions;  ///< of whole queries: one, for all
+  /// Whether the stop rule ended the sampling by rules of the size asked for.
+  bool ran_dry = false;
   al::engine engine = al::engine::automatic;  ///< that ran
 };
 
@@ -93,10 +113,21 @@ struct sample {
 sample reduce(context const& ctx, datasets::binned_dataset const& data,
               sampler_options const& options, oracle const& label_of = {});
 
+/// A key for each document (`sampler_options::tie_keys`): a hash of the seed, the document's query,
+/// and its id, or its values where it has no id. So the keys do not depend on the order of the
+/// documents. May be called from several threads at once.
+std::vector<std::uint64_t> tie_keys(datasets::dataset const& data, std::uint64_t seed);
+
+/// "rules", "rules-5" (larger rules, of that size), "items" or "random".
+std::string describe_reason(choice const& of);
+
 /// TSV with a header, a row for each choice: line, docid, partition, iteration, rules. Lines are
 /// counted from 0 in the order of the input. `data`: the documents that were sampled.
-std::string choices_table(datasets::dataset const& data, sample const& chosen);
+/// `with_reasons` adds the column reason.
+std::string choices_table(datasets::dataset const& data, sample const& chosen,
+                          bool with_reasons = false);
 /// The same of documents that lie in the order of the input; `docids`: of each choice.
-std::string choices_table(sample const& chosen, std::span<std::string const> docids);
+std::string choices_table(sample const& chosen, std::span<std::string const> docids,
+                          bool with_reasons = false);
 
 }  // namespace rulerank::al

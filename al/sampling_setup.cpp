@@ -1,6 +1,7 @@
 #include "al/sampling_setup.hpp"
 
 #include "al/partition.hpp"
+#include "al/tie_order.hpp"
 #include "core/error.hpp"
 #include "rules/combinadic.hpp"
 
@@ -62,6 +63,16 @@ void check_queries(std::vector<std::size_t> const& begin, std::size_t documents)
     throw usage_error("the queries are not one after the other over all documents");
 }
 
+std::vector<std::uint32_t> tie_order(datasets::binned_dataset const& data,
+                                     sampler_options const& options) {
+  if (options.tie_keys.empty()) return {};
+  if (options.tie_keys.size() != data.documents)
+    throw usage_error(fmt::format("{} of ties, expected one for each of {}",
+                                  counted(options.tie_keys.size(), "key"),
+                                  counted(data.documents, "document")));
+  return order_of_keys(options.tie_keys);
+}
+
 std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_dataset const& data,
                                                              sampler_options const& options) {
   if (options.rule_size < 2)
@@ -78,6 +89,8 @@ std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_da
                                   order.size()));
   check_widths(data, options, count);
   check_queries(options.query_begin, data.documents);
+  if (options.fill_budget && !options.query_begin.empty())
+    throw usage_error("whole queries are chosen, expected documents where a budget is filled");
   return deal_features(order, count);
 }
 
@@ -89,6 +102,7 @@ sampling_setup::sampling_setup(context const& where, datasets::binned_dataset co
       data(documents),
       options(how),
       valid(how.thresholds, static_cast<std::uint32_t>(documents.documents)),
+      ties(tie_order(documents, how)),
       features(features_of_partitions(documents, how)) {}
 
 }  // namespace rulerank::al

@@ -31,6 +31,8 @@ struct sampling_setup {
   bool over_processes = false;
   std::size_t first_of_all_processes = std::numeric_limits<std::size_t>::max();
   rules::validity valid;
+  /// All documents, those that go first among equals first; empty: the larger index first.
+  std::vector<std::uint32_t> ties;
   std::vector<std::vector<std::size_t>> features;  ///< of each partition: columns of `data`
   memory_gate mutable memory;
 };

@@ -112,6 +112,7 @@ class curve_runner {
     stage_timer const timer(work_.out, "read");
     train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
     datasets::expect_labels(train_, "learn from");
+    if (fold_ == 0) warn_of_order(work_.out, train_);
     test_ = datasets::renumbered(std::move(test_), train_.names);
     if (needs_validation(options_))
       vali_ = datasets::renumbered(work_.source.read(ctx_, fold_, part::vali, work_.out.warn),

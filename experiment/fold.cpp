@@ -9,6 +9,7 @@
 #include "datasets/discretizer.hpp"
 #include "datasets/discretizer_parts.hpp"
 #include "datasets/feature_order.hpp"
+#include "datasets/label_order.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/trec.hpp"
@@ -80,6 +81,7 @@ class fold_runner {
     stage_timer const timer(work_.out, "read");
     train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
     datasets::expect_labels(train_, "learn from");
+    if (fold_ == 0) warn_of_order(work_.out, train_);
     expect_names(test_);
     test_ = datasets::renumbered(std::move(test_), train_.names);
     if (needs_validation(settings_)) {
@@ -383,6 +385,15 @@ class fold_runner {
 
 std::string fold_name(fold_source const& source, std::size_t fold) {
   return fmt::format("Fold{}", source.number(fold));
+}
+
+void warn_of_order(sinks const& out, datasets::dataset const& train) {
+  auto const found = datasets::order_of_labels(train.labels, datasets::query_begin(train));
+  if (out.warn && found.predicts_labels())
+    out.warn(fmt::format(
+        "{}: {}; documents with equal scores or rules are taken by that order: shuffle the "
+        "documents of each query",
+        train.name, datasets::describe(found)));
 }
 
 fold_result run_fold(context const& ctx, fold_work const& work, std::size_t fold,

@@ -22,6 +22,10 @@ struct fold_work {
 /// `Fold` and its number.
 std::string fold_name(fold_source const& source, std::size_t fold);
 
+/// Warns where the order of the documents predicts their labels: documents with equal scores, and
+/// those with equal rules in a reduced set, are taken in that order.
+void warn_of_order(sinks const& out, datasets::dataset const& train);
+
 /// Discretizes, reduces, tunes, ranks and evaluates the `fold`-th fold, whose test part is given.
 /// Writes under the output folder, or to `work.files`, runs/, scores/, reduced/ and tuned/, but not
 /// the result itself, whose inputs are the caller's. `fingerprint` is the result's, and that of

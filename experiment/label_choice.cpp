@@ -1,6 +1,5 @@
 #include "experiment/label_choice.hpp"
 
-#include "al/sampler.hpp"
 #include "core/error.hpp"
 #include "core/named_values.hpp"
 #include "core/random.hpp"
@@ -26,7 +25,7 @@ namespace {
 constexpr std::array<std::string_view, way_count> names{"all",   "chosen", "random",  "queries",
                                                         "depth", "margin", "entropy", "variance"};
 
-constexpr rules::rule_size least_rule_size = 2, largest_rule_size = 6;  // of selective sampling
+constexpr rules::rule_size least_rule_size = 2;  // of selective sampling
 
 // A committee of our rankers, each of which learns from two thirds of the labelled documents.
 constexpr std::size_t committee_members = 5;
@@ -191,16 +190,15 @@ document_chooser::document_chooser(context const& ctx, datasets::dataset const& 
   sampling.partitions = options.partitions;
   sampling.feature_order =
       datasets::order_features(ctx, items, options.feature_order, options.feature_order_file);
+  sampling.rule_size = least_rule_size;
+  sampling.max_documents = most;
+  sampling.fill_budget = true;
+  sampling.tie_keys = al::tie_keys(data, ctx.seed);
   std::vector<bool> labelled(data.size());
-  for (rules::rule_size size = least_rule_size; size <= largest_rule_size && sampled_.size() < most;
-       ++size) {
-    sampling.rule_size = size;
-    sampling.max_documents = most;
-    for (al::choice const& c : al::reduce(ctx, items, sampling).choices) {
-      if (labelled[c.document]) continue;
-      labelled[c.document] = true;
-      sampled_.push_back({c.document, size});
-    }
+  for (al::choice const& c : al::reduce(ctx, items, sampling).choices) {
+    if (labelled[c.document]) continue;
+    labelled[c.document] = true;
+    sampled_.push_back(c);
   }
 }
 
@@ -231,15 +229,19 @@ chosen_documents document_chooser::choose(context const& ctx, way w, std::size_t
 
 chosen_documents document_chooser::by_sampling(std::size_t count) const {
   if (sampled_.empty()) throw usage_error("no selective sampling was asked for");
-  bool const all = sampled_.size() < count;
   std::span const first = std::span(sampled_).first(std::min(count, sampled_.size()));
   chosen_documents found;
-  for (sampled const& one : first) found.documents.push_back(one.document);
+  rules::rule_size largest = least_rule_size;
+  for (al::choice const& one : first) {
+    found.documents.push_back(one.document);
+    largest = std::max(largest, one.rule_size);
+  }
   found.documents = ascending(std::move(found.documents));
-  rules::rule_size const size = first.back().rule_size;
-  found.how = size == least_rule_size ? fmt::format("rule size {}", size)
-                                      : fmt::format("rule sizes {} to {}", least_rule_size, size);
-  if (all) found.how += ", all that they choose";
+  found.how = largest == least_rule_size
+                  ? fmt::format("rule size {}", largest)
+                  : fmt::format("rule sizes {} to {}", least_rule_size, largest);
+  if (first.back().why == al::reason::new_items) found.how += ", then new items";
+  if (first.back().why == al::reason::random) found.how += ", then new items and at random";
   return found;
 }
 

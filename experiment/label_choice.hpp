@@ -1,5 +1,6 @@
 #pragma once
 
+#include "al/sampler.hpp"
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/discretizer.hpp"
@@ -58,16 +59,10 @@ class document_chooser {
                    datasets::binned_dataset const& items, way_options const& options,
                    std::size_t most, std::uint64_t fold);
 
-  /// `count` documents, 1 to all; fewer where selective sampling ends earlier. Reads the labels of
-  /// those alone.
+  /// `count` documents, 1 to all. Reads the labels of those alone.
   chosen_documents choose(context const& ctx, way w, std::size_t count, std::size_t draw) const;
 
  private:
-  struct sampled {
-    std::size_t document = 0;
-    rules::rule_size rule_size = 0;
-  };
-
   chosen_documents by_sampling(std::size_t count) const;
   std::vector<std::size_t> by_queries(std::uint64_t seed, std::size_t count,
                                       std::size_t draw) const;
@@ -78,9 +73,9 @@ class document_chooser {
   datasets::dataset const& data_;
   datasets::binned_dataset const& items_;
   std::uint64_t fold_;
-  /// What selective sampling chooses by rule size 2, in the order of its choice, then what size 3
-  /// chooses beside that, and so on: each label that it reads is one of these.
-  std::vector<sampled> sampled_;
+  /// What selective sampling chooses by rules of size 2 and, where these run dry, by larger rules,
+  /// new items and at random: each document once, in the order of its choice. Ties are seeded.
+  std::vector<al::choice> sampled_;
 };
 
 }  // namespace rulerank::experiment

@@ -134,16 +134,27 @@ std::vector<feature_view> question_views::all_features(std::size_t document) con
   return features(document, columns);
 }
 
+namespace {
+
+std::string why_asked(al::question const& asked, al::labelling const& work) {
+  if (work.whole_queries())
+    return fmt::format("one of {} to be labelled of query {}",
+                       counted(work.wanted().size(), "document"), asked.iteration + 1);
+  if (asked.why == al::reason::random) return "the next document in a random order";
+  if (asked.why == al::reason::new_items)
+    return "the document with the most values that no labelled document has";
+  if (asked.iteration == 0)
+    return fmt::format("the most representative document of partition {}", asked.partition);
+  return fmt::format("the document with the fewest rules ({}) of partition {}", asked.rules,
+                     asked.partition);
+}
+
+}  // namespace
+
 view_request question_views::request(al::question const& asked, al::labelling const& work) const {
   view_request made;
   made.document = asked.document;
-  made.why = work.whole_queries()
-                 ? fmt::format("one of {} to be labelled of query {}",
-                               counted(work.wanted().size(), "document"), asked.iteration + 1)
-             : asked.iteration == 0
-                 ? fmt::format("the most representative document of partition {}", asked.partition)
-                 : fmt::format("the document with the fewest rules ({}) of partition {}",
-                               asked.rules, asked.partition);
+  made.why = why_asked(asked, work);
   al::brought_rules const rules = work.brings(asked, shown_rules);
   made.brings.push_back(
       fmt::format("{} of its {} of at most {} {} new here and will each make a rule", rules.unseen,

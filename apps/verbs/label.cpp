@@ -81,7 +81,8 @@ void label(session& owner, label_verb_arguments& arguments) {
     throw usage_error(
         fmt::format("all documents of {} have labels, expected some with that of --unlabelled",
                     pool.train.name));
-  al::sampler_options const options = arguments.options(owner, pool.train, pool.binned);
+  al::sampler_options const options = arguments.options(owner, pool);
+  warn_of_order(owner, arguments, pool);
   expect_cpu(owner, options.engine, "where labels are asked for");
   pool_views const shown = make_views(owner, arguments.view, pool.view());
   al::labelling work(owner.ctx(), pool.binned, options);
@@ -95,7 +96,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   auto const answers = work.answers();
   std::size_t const skipped = al::left_out_of(answers);
   al::sample const sample = work.take();
-  auto summary = summary_of(pool.view(), sample, arguments.whole_queries);
+  auto summary = summary_of(pool.view(), arguments, sample);
   summary["labelling"] = {{"answers", journal.answers().size()},
                           {"left_out", skipped},
                           {"labellers", team.labellers()},
@@ -104,7 +105,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   auto const timer = owner.stage("write");
   std::vector<std::int32_t> labels;
   for (std::size_t d = 0; d < pool.train.size(); ++d) labels.push_back(work.label_of(d));
-  out.write(owner, pool, sample.documents, labels, al::choices_table(pool.train, sample));
+  out.write(owner, pool, sample.documents, labels, choices_table(owner, pool, options, sample));
   say_what_was_chosen(owner, arguments, pool.view(), sample);
   say_what_was_skipped(owner, answers.size(), skipped);
   if (owner.prints_json()) write_file("-", json_text_of(summary));
@@ -117,6 +118,7 @@ void add_label(CLI::App& program, session& owner) {
       program, owner, "label", "Choose documents as reduce does, labelled by people in a browser",
       "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv", label);
   a.reading.unlabelled = datasets::unlabelled;
+  a.sampler.ties = "seeded";
   path_option(verb, "--pool POOL", a.train,
               "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
       ->required();

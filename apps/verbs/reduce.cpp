@@ -9,6 +9,7 @@
 #include "core/output_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
@@ -48,14 +49,14 @@ struct reduced_set {
   }
 };
 
-reduced_set choose(session& owner, reduce_arguments const& arguments, label_pool const& pool) {
+reduced_set choose(session& owner, reduce_arguments const& arguments,
+                   al::sampler_options const& options, label_pool const& pool) {
   reduced_set result;
   if (arguments.labels.asks() || arguments.whole_queries) {
-    result.sampled = sample_with_labels(owner, arguments.labels, pool,
-                                        arguments.options(owner, pool.train, pool.binned),
-                                        arguments.rounds.wanted());
+    result.sampled =
+        sample_with_labels(owner, arguments.labels, pool, options, arguments.rounds.wanted());
   } else {
-    result.sampled.sample = arguments.sampler.reduce(owner, pool.train, pool.binned);
+    result.sampled.sample = reduce_labelled(owner, options, pool.train, pool.binned);
     result.sampled.ready = true;
   }
   if (!result.sampled.ready || !arguments.rounds.wanted() || result.sampled.finished_early)
@@ -67,9 +68,9 @@ reduced_set choose(session& owner, reduce_arguments const& arguments, label_pool
   return result;
 }
 
-nlohmann::ordered_json summary_of(label_pool const& pool, reduced_set const& chosen,
-                                  bool whole_queries) {
-  auto json = summary_of(pool, chosen.sampled.sample, whole_queries);
+nlohmann::ordered_json summary_of(label_pool const& pool, reduce_arguments const& arguments,
+                                  reduced_set const& chosen) {
+  auto json = summary_of(pool, arguments, chosen.sampled.sample);
   if (!chosen.sampled.summary.is_null()) json["labelling"] = chosen.sampled.summary;
   if (chosen.has_rounds) {
     json["second_stage"] = chosen.rounds.summary;
@@ -82,31 +83,59 @@ nlohmann::ordered_json summary_of(label_pool const& pool, reduced_set const& cho
 /// OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/rule-size).
 struct measured_size {
   rules::rule_size rule_size;
-  char const* percent;  ///< of the training documents
+  double least, most;  ///< % of the training documents
   char const* map;
 };
-constexpr measured_size measured[] = {{2, "0.5 to 0.8", "loses .0411 MAP (.0658 at worst)"},
-                                      {3, "1.9 to 4.2", "loses .0140 MAP (.0290 at worst)"},
-                                      {4, "4.6 to 14.5", "loses .0007 MAP (.0060 at worst)"},
-                                      {5, "8.9 to 31.2", "gains .0026 MAP (loses .0042 at worst)"}};
+constexpr measured_size measured[] = {{2, 0.5, 0.8, "loses .0411 MAP (.0658 at worst)"},
+                                      {3, 1.9, 4.2, "loses .0140 MAP (.0290 at worst)"},
+                                      {4, 4.6, 14.5, "loses .0007 MAP (.0060 at worst)"},
+                                      {5, 8.9, 31.2, "gains .0026 MAP (loses .0042 at worst)"}};
 
-void say_what_to_expect(session& owner, rules::rule_size rule_size) {
+measured_size const* measured_of(rules::rule_size rule_size) {
   auto const at = std::ranges::find(measured, rule_size, &measured_size::rule_size);
-  if (at == std::end(measured)) return;
-  std::string text = fmt::format(
-      "what to expect of --rule-size {}: on OHSUMED and MQ2008 {} % of the documents are chosen, "
-      "and "
-      "ranking by them {} on average against all",
-      rule_size, at->percent, at->map);
-  for (measured_size const& other : measured)
-    if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)
-      text += fmt::format("; --rule-size {}: {} %, {}", other.rule_size, other.percent, other.map);
+  return at == std::end(measured) ? nullptr : at;
+}
+
+/// Before documents are chosen without a budget.
+void say_how_many_to_expect(session& owner, rules::rule_size rule_size, std::size_t documents) {
+  std::string text = fmt::format("chooses by --rule-size {} until the rules run dry", rule_size);
+  if (auto const* const of = measured_of(rule_size)) {
+    auto const share = [&](double percent) {
+      return static_cast<std::size_t>(std::llround(percent / 100 * static_cast<double>(documents)));
+    };
+    text += fmt::format(
+        ": {} to {} % of the documents on OHSUMED and MQ2008, which would be {} to {} here; other "
+        "sets differ, most where features have few values",
+        of->least, of->most, share(of->least), share(of->most));
+  }
   owner.say(text);
 }
 
-/// Whether documents were chosen as in the samples that were measured: by all labels, one by one,
-/// until none brings a new rule.
-bool came_to_its_end(reduce_arguments const& arguments) {
+/// After that: measurements hold for shares that were measured.
+void say_what_to_expect(session& owner, rules::rule_size rule_size, double percent) {
+  auto const* const of = measured_of(rule_size);
+  if (of == nullptr) return;
+  if (percent < of->least || percent > of->most) {
+    owner.say(fmt::format(
+        "what ranking by {:.2f} % of the documents loses is not measured for --rule-size {}, only "
+        "for {} to {} %; --max-documents N chooses N documents",
+        percent, rule_size, of->least, of->most));
+    return;
+  }
+  std::string text = fmt::format(
+      "what to expect of --rule-size {}: on OHSUMED and MQ2008 {} to {} % of the documents are "
+      "chosen, and ranking by them {} on average against all",
+      rule_size, of->least, of->most, of->map);
+  for (measured_size const& other : measured)
+    if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)
+      text += fmt::format("; --rule-size {}: {} to {} %, {}", other.rule_size, other.least,
+                          other.most, other.map);
+  owner.say(text);
+}
+
+/// Whether documents are chosen as in the samples that were measured: by all labels, one by one,
+/// until the rules run dry.
+bool runs_dry(reduce_arguments const& arguments) {
   return arguments.sampler.max_documents == 0 && !arguments.labels.asks() &&
          !arguments.rounds.wanted() && !arguments.whole_queries;
 }
@@ -139,10 +168,15 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   reduction_pool const read = read_pool(owner, arguments, is_read_in_parts(arguments));
   label_pool const pool = read.view();
   owner.ranks();  // have the same inputs
-  reduced_set const chosen = choose(owner, arguments, pool);
+  if (runs_dry(arguments))
+    say_how_many_to_expect(owner, arguments.sampler.rule_size, pool.binned.documents);
+  warn_of_order(owner, arguments, read);
+  al::sampler_options options = arguments.options(owner, read);
+  if (arguments.rounds.wanted()) options.fill_budget = false;  // the rounds go on
+  reduced_set const chosen = choose(owner, arguments, options, pool);
   if (!chosen.ready()) return;
   al::sample const& sample = chosen.sampled.sample;
-  auto const result = summary_of(pool, chosen, arguments.whole_queries);
+  auto const result = summary_of(pool, arguments, chosen);
   owner.note("engine", al::name_of(sample.engine));
   owner.note("sample", result);
 
@@ -150,12 +184,13 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   auto const timer = owner.stage("write");
   out.write(owner, read, chosen.documents(), chosen.sampled.labels,
             arguments.rounds.wanted() ? ids_table(read.train, sample, chosen.rounds.picks)
-                                      : choices_table(owner, read, sample));
+                                      : choices_table(owner, read, options, sample));
   say_what_was_chosen(owner, arguments, pool, sample);
   if (auto const& labelling = chosen.sampled.summary; !labelling.is_null())
     say_what_was_skipped(owner, labelling["answers"], labelling["left_out"]);
   if (chosen.has_rounds) say_what_was_added(owner, arguments, read.train, chosen);
-  if (came_to_its_end(arguments)) say_what_to_expect(owner, arguments.sampler.rule_size);
+  if (runs_dry(arguments))
+    say_what_to_expect(owner, arguments.sampler.rule_size, 100 * result["share"].get<double>());
   if (owner.prints_json()) write_file("-", json_text_of(result));
 }
 

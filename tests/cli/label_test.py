@@ -36,7 +36,7 @@ class LabelServer(harness.CommandLine):
                         "text": f"{HOSTILE} The flow over winged bodies, number {d}. " + "More of the same. " * 60}).encode() +
             b"\n" for d in range(60)))
         self.file("topics.tsv", b"".join(b"%d\twings of shape %d\n" % (q, q) for q in range(6)))
-        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--out", "want", "--ids", "want.tsv")
+        self.expect(0, "reduce", "--train", "whole", *self.COMMON, "--ties", "seeded", "--out", "want", "--ids", "want.tsv")
 
     def serve(self, *more, **options):
         """Starts the program and waits for its address."""
@@ -104,7 +104,7 @@ class Label(LabelServer):
         self.assertEqual(self.read("again"), self.read("want"))
 
     def test_says_how_many_were_skipped(self):
-        self.serve()
+        self.serve("--ties", "index")
         skipped = self.post("/next")["question"]["document"]
         state = self.post("/answer", document=skipped, answer=None)
         asked = 1

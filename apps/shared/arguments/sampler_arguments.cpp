@@ -38,7 +38,15 @@ void sampler_arguments::add_to(CLI::App& verb) {
   number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
                 {0.0, 1.0});
   number_option(verb, "--max-documents", max_documents,
-                "Documents to choose at most; 0: no budget");
+                "Documents to choose: by rules and, where these run dry, by larger rules, new "
+                "items and at random; 0: no budget, until the rules run dry");
+  verb.add_flag(
+      "--stop-when-dry", stop_when_dry,
+      "Choose fewer documents than --max-documents where the rules run dry; the published "
+      "engines always do");
+  word_option(verb, "--ties", ties, {"index", "seeded"},
+              "Which of equally good documents is chosen: the later one, as published, or one at "
+              "random by --seed, whatever the order of the file");
   engine_option(verb, "--engine", engine, al::engines());
 }
 
@@ -74,9 +82,13 @@ al::sampler_options sampler_arguments::options(session& owner,
   options.thresholds = {min_support, min_confidence};
   options.partitions = partition_count();
   options.max_documents = max_documents;
+  options.fill_budget = max_documents != 0 && !stop_when_dry;
   options.engine = al::engine_from(engine);
   for (al::engine_info const& e : al::engines())
-    if (e.which == options.engine) owner.expect_device_for(e.name, e.where);
+    if (e.which == options.engine) {
+      owner.expect_device_for(e.name, e.where);
+      options.fill_budget &= e.source.empty();  // the publications stop
+    }
   owner.choose_device(places_of(al::engines(), options.engine),
                       al::sampling_seconds(static_cast<double>(binned.documents),
                                            static_cast<double>(binned.feature_count())));
@@ -85,9 +97,8 @@ al::sampler_options sampler_arguments::options(session& owner,
   return options;
 }
 
-al::sample sampler_arguments::reduce(session& owner, datasets::dataset const& train,
-                                     datasets::binned_dataset const& binned) const {
-  al::sampler_options const options = this->options(owner, binned);
+al::sample reduce_labelled(session& owner, al::sampler_options const& options,
+                           datasets::dataset const& train, datasets::binned_dataset const& binned) {
   auto const timer = owner.stage("reduce");
   // Where all labels are there, engines need not ask for them one by one.
   if (std::ranges::find(binned.labels, datasets::unlabelled) == binned.labels.end())

@@ -10,7 +10,7 @@
 namespace rulerank::inline v0::apps {
 
 /// How a training set is reduced: --partitions --feature-order, and in `reduce` itself
-/// --rule-size --min-support --min-confidence --engine --max-documents too.
+/// --rule-size --min-support --min-confidence --engine --max-documents --stop-when-dry --ties too.
 struct sampler_arguments {
   rules::rule_size rule_size = al::sampler_options{}.rule_size;
   std::string partitions = "auto";
@@ -18,6 +18,8 @@ struct sampler_arguments {
   std::uint32_t min_support = 1;
   double min_confidence = 0.001;
   std::size_t max_documents = 0;
+  bool stop_when_dry = false;
+  std::string ties = "index";
   std::string engine = "auto";
 
   /// All options, as `reduce` has them.
@@ -37,12 +39,13 @@ struct sampler_arguments {
   /// Throws `usage_error` for a feature order, a number of partitions or an engine that is not
   /// known.
   void check() const;
-  /// The options, with the features of `binned` in order.
+  /// The options, with the features of `binned` in order and without keys of ties.
   al::sampler_options options(session& owner, datasets::binned_dataset const& binned) const;
-  /// Orders the features of `binned` and reduces it; `train` names the lines in errors, which are
-  /// those of documents without a label.
-  al::sample reduce(session& owner, datasets::dataset const& train,
-                    datasets::binned_dataset const& binned) const;
 };
+
+/// Reduces `binned`; `train` names the lines in errors, which are those of documents without a
+/// label.
+al::sample reduce_labelled(session& owner, al::sampler_options const& options,
+                           datasets::dataset const& train, datasets::binned_dataset const& binned);
 
 }  // namespace rulerank::apps

@@ -4,11 +4,13 @@
 #include "core/error.hpp"
 #include "core/process_group.hpp"
 #include "datasets/discretizer_parts.hpp"
+#include "datasets/label_order.hpp"
 #include "datasets/svmlight.hpp"
 #include "knn/collection_parts.hpp"
 
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,11 +19,13 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// The first document of each query, and their end.
-std::vector<std::size_t> query_begin(datasets::dataset const& train) {
-  std::vector<std::size_t> begin;
-  for (datasets::query_group const& q : train.queries) begin.push_back(q.begin);
-  begin.push_back(train.size());
+/// The first document of each query of all parts, which have whole queries, and their end.
+std::vector<std::size_t> query_begin_of_parts(process_group const& ranks,
+                                              datasets::dataset const& part) {
+  std::vector<std::size_t> sizes;
+  for (datasets::query_group const& q : part.queries) sizes.push_back(q.size());
+  std::vector<std::size_t> begin{0};
+  for (std::size_t const size : join(ranks, sizes)) begin.push_back(begin.back() + size);
   return begin;
 }
 
@@ -46,7 +50,8 @@ void write_lines_of_parts(process_group const& ranks, reduction_pool const& pool
 
 void reduction_arguments::add_sampling_to(CLI::App& verb) {
   path_option(verb, "--ids I.tsv", ids,
-              "TSV of every choice: line (0-based), docid, partition, iteration, rules");
+              "TSV of every choice: line (0-based), docid, partition, iteration, rules, and with "
+              "--max-documents the reason");
   renamed_option(
       verb, "--model", "0.1.0",
       path_option(verb, "--discretizer-out M.json", model, "Save the cuts for rank --discretizer"));
@@ -71,10 +76,13 @@ std::vector<session::named_output> reduction_arguments::outputs() const {
   return {{"--out", out}, {"--ids", ids}, {"--discretizer-out", model}};
 }
 
-al::sampler_options reduction_arguments::options(session& owner, datasets::dataset const& pool,
-                                                 datasets::binned_dataset const& binned) const {
-  al::sampler_options made = sampler.options(owner, binned);
-  if (whole_queries) made.query_begin = query_begin(pool);
+al::sampler_options reduction_arguments::options(session& owner, reduction_pool const& pool) const {
+  al::sampler_options made = sampler.options(owner, pool.binned);
+  made.tie_keys = pool.tie_keys;
+  if (whole_queries) {
+    made.query_begin = pool.query_begin;
+    made.fill_budget = false;
+  }
   return made;
 }
 
@@ -86,6 +94,8 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
     if (in_parts) part = arguments.reading.read_part(owner, arguments.train);
     pool.is_part = part.has_value();
     pool.train = pool.is_part ? *std::move(part) : arguments.reading.read(owner, arguments.train);
+    if (arguments.sampler.ties == "seeded")
+      pool.tie_keys = al::tie_keys(pool.train, owner.ctx().seed);
   }
   auto const timer = owner.stage("discretize");
   discretizer_arguments const& discretizer = arguments.discretizer;
@@ -100,7 +110,10 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
     pool.train.row.assign(pool.train.size() + 1, 0);
     pool.first = first_of_part(owner.ranks(), pool.train.size());
     pool.binned = datasets::join_parts(owner.ranks(), pool.binned);
+    pool.tie_keys = join(owner.ranks(), pool.tie_keys);
   }
+  pool.query_begin = pool.is_part ? query_begin_of_parts(owner.ranks(), pool.train)
+                                  : datasets::query_begin(pool.train);
   datasets::expect_items(pool.train, pool.binned);
   return pool;
 }
@@ -125,8 +138,9 @@ void reduction_outputs::write(session& owner, reduction_pool const& pool,
   chosen_.commit();
 }
 
-std::string choices_table(session& owner, reduction_pool const& pool, al::sample const& sample) {
-  if (!pool.is_part) return al::choices_table(pool.train, sample);
+std::string choices_table(session& owner, reduction_pool const& pool,
+                          al::sampler_options const& options, al::sample const& sample) {
+  if (!pool.is_part) return al::choices_table(pool.train, sample, options.fill_budget);
   std::vector<std::uint32_t> documents;
   for (al::choice const& c : sample.choices)
     documents.push_back(static_cast<std::uint32_t>(c.document));
@@ -134,11 +148,44 @@ std::string choices_table(session& owner, reduction_pool const& pool, al::sample
     auto const here = pool.place_of(d);
     return here ? std::optional(pool.train.docid(*here)) : std::nullopt;
   };
-  return al::choices_table(sample, knn::names_of(owner.ranks(), documents, docid_here));
+  return al::choices_table(sample, knn::names_of(owner.ranks(), documents, docid_here),
+                           options.fill_budget);
 }
 
-nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& sample,
-                                  bool whole_queries) {
+namespace {
+
+/// Documents by the reason for which each was chosen first, in the order of the reasons.
+std::vector<std::pair<al::choice, std::size_t>> documents_by_reason(al::sample const& sample) {
+  std::vector<std::pair<al::choice, std::size_t>> counts;
+  std::unordered_set<std::size_t> seen;
+  for (al::choice const& c : sample.choices) {
+    if (!seen.insert(c.document).second) continue;
+    if (counts.empty() || counts.back().first.why != c.why ||
+        counts.back().first.rule_size != c.rule_size)
+      counts.emplace_back(c, 0);
+    ++counts.back().second;
+  }
+  return counts;
+}
+
+std::string in_words(al::choice const& of) {
+  switch (of.why) {
+    case al::reason::rules:
+    case al::reason::larger_rules:
+      return fmt::format("by rules of size {}", of.rule_size);
+    case al::reason::new_items:
+      return "for items that no chosen document had";
+    case al::reason::random:
+      break;
+  }
+  return "at random";
+}
+
+}  // namespace
+
+nlohmann::ordered_json summary_of(label_pool const& pool, reduction_arguments const& arguments,
+                                  al::sample const& sample) {
+  bool const whole_queries = arguments.whole_queries;
   nlohmann::ordered_json json;
   json["engine"] = al::name_of(sample.engine);
   json["documents"] = pool.binned.documents;
@@ -148,6 +195,11 @@ nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& samp
   if (whole_queries) json["queries"] = sample.partitions.front().iterations;
   json["share"] =
       static_cast<double>(sample.documents.size()) / static_cast<double>(pool.binned.documents);
+  json["ties"] = arguments.sampler.ties;
+  json["ran_dry"] = sample.ran_dry;
+  json["reasons"] = nlohmann::ordered_json::object();
+  for (auto const& [of, documents] : documents_by_reason(sample))
+    json["reasons"][al::describe_reason(of)] = documents;
   json["partitions"] = nlohmann::ordered_json::array();
   for (al::partition_report const& p : sample.partitions)
     json["partitions"].push_back({{"features", p.features},
@@ -170,6 +222,30 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
           ? counted(sample.partitions.front().iterations, "whole query", "whole queries")
           : counted(sample.partitions.size(), "partition"),
       al::name_of(sample.engine)));
+  if (!sample.ran_dry) return;
+  auto const counts = documents_by_reason(sample);
+  std::string text = fmt::format("the rules ran dry: no {} had fewer than the chosen ones",
+                                 arguments.whole_queries ? "query" : "document");
+  if (counts.size() > 1) {
+    std::vector<std::string> stages;
+    for (auto const& [of, chosen] : counts)
+      stages.push_back(fmt::format("{} {}", counted(chosen, "document"), in_words(of)));
+    text += fmt::format("; chose {}", fmt::join(stages, ", then "));
+  } else if (std::size_t const budget = arguments.sampler.max_documents;
+             sample.documents.size() < budget) {
+    text += fmt::format("; {} fewer than --max-documents", budget - sample.documents.size());
+  }
+  owner.say(text);
+}
+
+void warn_of_order(session& owner, reduction_arguments const& arguments,
+                   reduction_pool const& pool) {
+  if (arguments.sampler.ties == "seeded" || arguments.whole_queries) return;
+  auto const found = datasets::order_of_labels(pool.binned.labels, pool.query_begin);
+  if (!found.predicts_labels()) return;
+  owner.warn(fmt::format(
+      "{}: {}; ties by index see that order: use --ties seeded, or shuffle the documents",
+      pool.train.name, datasets::describe(found)));
 }
 
 void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped) {

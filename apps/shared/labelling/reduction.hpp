@@ -36,9 +36,9 @@ struct reduction_arguments {
   void add_reading_to(CLI::App& verb);
   std::vector<session::named_input> inputs(char const* pool_option) const;
   std::vector<session::named_output> outputs() const;
-  /// With the features of `binned` in order, and the queries where whole ones are chosen.
-  al::sampler_options options(session& owner, datasets::dataset const& pool,
-                              datasets::binned_dataset const& binned) const;
+  /// With the features of the pool in order, the keys of ties, and the queries where whole ones are
+  /// chosen.
+  al::sampler_options options(session& owner, struct reduction_pool const& pool) const;
 };
 
 /// A pool as it was read and cut. Of several MPI ranks each may have a part of the documents'
@@ -50,6 +50,9 @@ struct reduction_pool {
   std::size_t first = 0;  ///< the number of the first document of `train`
   datasets::discretizer cuts;
   datasets::binned_dataset binned;
+  std::vector<std::size_t>
+      query_begin;  ///< of all documents: the first of each query, and their end
+  std::vector<std::uint64_t> tie_keys;  ///< of all documents, with --ties seeded; else empty
   label_pool view() const { return {train, binned, cuts}; }
   /// The number in `train` of a document that has this one among all; nothing: it is in another
   /// rank's part.
@@ -78,12 +81,18 @@ class reduction_outputs {
   std::optional<output_file> cuts_, ids_;
 };
 
-/// al::choices_table; of a pool in parts on all ranks together.
-std::string choices_table(session& owner, reduction_pool const& pool, al::sample const& sample);
+/// al::choices_table, with reasons where the budget is filled; of a pool in parts on all ranks
+/// together.
+std::string choices_table(session& owner, reduction_pool const& pool,
+                          al::sampler_options const& options, al::sample const& sample);
 
-nlohmann::ordered_json summary_of(label_pool const& pool, al::sample const& sample,
-                                  bool whole_queries);
-/// Reports how many documents were chosen.
+nlohmann::ordered_json summary_of(label_pool const& pool, reduction_arguments const& arguments,
+                                  al::sample const& sample);
+
+/// Warns where ties go by the order of the file and that order predicts the labels.
+void warn_of_order(session& owner, reduction_arguments const& arguments,
+                   reduction_pool const& pool);
+/// Reports how many documents were chosen, and where the rules ran dry.
 void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
                          label_pool const& pool, al::sample const& sample);
 /// Reports how many documents got no label, where some were asked about for nothing: somebody has
