@@ -127,10 +127,9 @@ std::vector<std::string> foot_of(l2r::scorecard_member const& member) {
         "Points fitted to the grades that the recommended members give {}.",
         counted(member.training_documents, "document of the pool", "documents of the pool")));
   lines.push_back(fmt::format(
-      "Fitted with loss {}, smoothness {}{}, points penalty {}; cuts {}, {}.",
-      name_of(member.options.loss), member.options.smoothness,
-      member.frontier.empty() ? "" : " by cross-fitting", member.options.points_penalty,
-      name_of(cuts.method),
+      "Loss {}, smoothness {}{}, points penalty {}; cuts {}, {}.", name_of(member.options.loss),
+      member.options.smoothness, member.frontier.empty() ? "" : " by cross-fitting",
+      member.options.points_penalty, name_of(cuts.method),
       cuts.bins == 0 ? "bins by cross-validation" : fmt::format("at most {} bins", cuts.bins)));
   if (member.frontier.size() > 1) lines.push_back(sizes_text(member));
   return lines;

@@ -69,7 +69,7 @@ TEST(card_sheet, as_text) {
       "% below        0    50    80\n"
       "documents     50    30    20\n"
       "mean label  0.10  0.50  1.50\n"
-      "Fitted with loss pair, smoothness 0.1, points penalty 0.0001; cuts capped, at most 10 "
+      "Loss pair, smoothness 0.1, points penalty 0.0001; cuts capped, at most 10 "
       "bins.\n");
 }
 
