@@ -104,7 +104,8 @@ class Inspect(harness.CommandLine):
             self.assertIn(part, text)
 
     def test_a_card_is_one_page(self):
-        self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members", "card", "--quiet")
+        self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members", "card", "--target", "labels",
+                    "--quiet")
         text = self.expect(0, "inspect", "k.model", "--quiet").stdout.decode()
         self.assertEqual(text, self.expect(0, "inspect", "--model", "k.model", "--quiet").stdout.decode())
         self.assertLessEqual(max(map(len, text.splitlines()[1:])), 100)
