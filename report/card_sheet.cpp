@@ -44,6 +44,7 @@ sheet_feature feature_of(l2r::scorecard_member const& member, inspected_member c
   sheet_feature made;
   bool const counts = !of.card.features.empty();
   made.strip.labels = {"from", "points"};
+  if (!of.intervals.empty()) made.strip.labels.emplace_back("90 %");
   if (counts) {
     made.strip.labels.emplace_back("% docs");
     made.moved =
@@ -60,6 +61,10 @@ sheet_feature feature_of(l2r::scorecard_member const& member, inspected_member c
       continue;
     std::vector<std::string>& column = made.strip.columns.emplace_back();
     column = {from_text(of.words.ranges[x]), fmt::format("{}", points)};
+    if (!of.intervals.empty()) {
+      auto const& [low, high] = of.intervals[x];
+      column.push_back(low == high ? fmt::format("{}", low) : fmt::format("{}-{}", low, high));
+    }
     if (counts) column.push_back(percent_text(member.item_documents[x], member.training_documents));
     made.strip.bars.push_back(points);
   }
@@ -217,6 +222,9 @@ card_sheet sheet_of(inspected_member const& of) {
           missing_text(member.cuts->options.missing, bins < card.points.size());
       !missing.empty())
     made.head.push_back(missing);
+  if (!of.intervals.empty())
+    made.head.emplace_back(
+        "90 %: the points that nine of ten fits to other samples of the training queries have.");
   if (!member.totals.empty()) made.totals.push_back(totals_of(member));
   made.foot = foot_of(member);
   return made;

@@ -90,6 +90,16 @@ TEST(card_sheet, without_counts_shows_points_alone) {
   EXPECT_EQ(head.size(), sheet.head.size() + sheet.foot.size());
 }
 
+TEST(card_sheet, intervals_are_a_row) {
+  l2r::model_member const member = small_card("n");
+  inspected_member of = inspected_card(member);
+  of.intervals = {{0, 0}, {10, 25}, {90, 100}, {0, 0}, {40, 60}, {0, 0}, {0, 30}};
+  card_sheet const sheet = sheet_of(of);
+  EXPECT_EQ(sheet.features[1].labels[2], "90 %");
+  EXPECT_EQ(sheet.features[1].columns[1], (std::vector<std::string>{"0.1", "20", "10-25", "20"}));
+  EXPECT_EQ(sheet.features[0].columns[1][2], "0");
+}
+
 TEST(card_sheet, parts_have_each_bin_once_and_fit) {
   card_strip strip{"t", "", {"from", "points"}, {}, {}};
   for (int i = 0; i < 23; ++i) {

@@ -311,6 +311,8 @@ ordered_json member_json(scorecard_member const& member, inspected_member const&
   for (std::size_t x = 0; x < member.card.points.size(); ++x) {
     ordered_json item = item_json(of.words.ranges[x], of.words.names);
     item["points"] = l2r::value_of_points(member.card.points[x]);
+    if (!of.intervals.empty())
+      item["points_interval"] = {of.intervals[x].low, of.intervals[x].high};
     if (counted_items) item["documents"] = member.item_documents[x];
     json["items"].push_back(std::move(item));
   }

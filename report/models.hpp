@@ -62,6 +62,7 @@ struct inspected_member {
   l2r::rules_inspection rules;
   l2r::card_inspection card;
   std::vector<l2r::feature_part> linear;
+  std::vector<l2r::points_interval> intervals{};  ///< [items] of a card's points; may be empty
 };
 /// Inspects a member; `names` as those of `words_of`. The result refers to both.
 inspected_member inspected(context const& ctx, l2r::model_member const& member,

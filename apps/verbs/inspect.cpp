@@ -34,6 +34,8 @@ struct inspect_arguments {
   std::string metrics = "MAP,NDCG@10";
   profile_arguments profile;
   std::uint64_t shuffles = 5;
+  std::uint64_t bootstrap = 0;
+  std::string train;
   reading_arguments reading;
   std::string format = "text";
   std::string out = "-";
@@ -55,11 +57,14 @@ std::optional<report::card_form> card_form_of(inspect_arguments const& arguments
 void check(session& owner, inspect_arguments& arguments) {
   if (arguments.model.empty()) arguments.model = arguments.file;
   if (arguments.model.empty()) throw usage_error("--model is required: the model to inspect");
-  arguments.reading.check_inputs(
-      owner,
-      {{"--model", arguments.model}, {"--names", arguments.names}, {"--test", arguments.test}});
+  arguments.reading.check_inputs(owner, {{"--model", arguments.model},
+                                         {"--names", arguments.names},
+                                         {"--test", arguments.test},
+                                         {"--train", arguments.train}});
   owner.outputs({{"--out", arguments.out}});
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
+  if ((arguments.bootstrap > 0) != !arguments.train.empty())
+    throw usage_error("--bootstrap N and --train FILE need each other");
   if (!arguments.test.empty()) {
     if (card_form_of(arguments) || arguments.format == "card")
       throw usage_error(
@@ -109,20 +114,42 @@ report::inspected_file inspect_file(session& owner, inspect_arguments const& arg
           names.empty() ? own : names};
 }
 
-/// A card as text that a person can change.
-std::string card_text(inspect_arguments const& arguments, report::inspected_model const& found) {
-  auto const* const card = std::get_if<l2r::scorecard_member>(&found.members.front().member);
-  if (found.members.size() > 1 || card == nullptr || !card->options.page)
+/// The card that is all of the model. Throws `usage_error` naming what needs one.
+l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::model const& model,
+                                     std::string_view needs) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
+  if (model.members.size() > 1 || card == nullptr || !card->options.page)
     throw usage_error(
-        fmt::format("--format card: {} is no card, expected one", arguments.model));
-  return l2r::to_text(card->card, *card->cuts);
+        fmt::format("{}: {} is no card, expected a model that is one", needs, arguments.model));
+  return *card;
 }
 
-void write(session const& owner, inspect_arguments const& arguments,
+/// A card as text that a person can change.
+std::string card_text(inspect_arguments const& arguments, l2r::model const& model) {
+  l2r::scorecard_member const& card = card_of(arguments, model, "--format card");
+  return l2r::to_text(card.card, *card.cuts);
+}
+
+/// Adds intervals of the points of a card.
+void add_intervals(session& owner, inspect_arguments const& arguments, l2r::model const& model,
+                   report::inspected_model& found) {
+  l2r::scorecard_member const& card = card_of(arguments, model, "--bootstrap");
+  datasets::dataset train;
+  {
+    auto const timer = owner.stage("read");
+    std::size_t const input = arguments.test.empty() ? 0 : 1;
+    train = datasets::renumbered(arguments.reading.read(owner, arguments.train, input),
+                                 names_of(model.members.front()));
+  }
+  auto const timer = owner.stage("bootstrap");
+  found.members.front().intervals = l2r::bootstrap(owner.ctx(), card, train, arguments.bootstrap);
+}
+
+void write(session const& owner, inspect_arguments const& arguments, l2r::model const& model,
            report::inspected_model const& found, output_file& out) {
   if (arguments.format == "json" || owner.run.json)
     return out.write(json_text_of(report::inspection_json(found)));
-  if (arguments.format == "card") return out.write(card_text(arguments, found));
+  if (arguments.format == "card") return out.write(card_text(arguments, model));
   if (auto const form = card_form_of(arguments))
     return out.write(read_for(
         "--format", [&](report::card_form of) { return report::card_page(found, of); }, *form));
@@ -154,8 +181,9 @@ void inspect(session& owner, inspect_arguments& arguments) {
       found.members.push_back(report::inspected(
           owner.ctx(), member, names, {.top = arguments.top, .documents = arguments.documents}));
   }
+  if (arguments.bootstrap > 0) add_intervals(owner, arguments, model, found);
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
-  write(owner, arguments, found, out);
+  write(owner, arguments, model, found, out);
   out.commit();
 }
 
@@ -181,6 +209,11 @@ void add_inspect(CLI::App& program, session& owner) {
       measures_option(verb, "--metrics", a.metrics, "Names, with cut-offs; the first one sorts"));
   a.of_test.push_back(
       number_option(verb, "--shuffles", a.shuffles, "Draws that a loss is the mean of"));
+  number_option(verb, "--bootstrap", a.bootstrap,
+                "Of a card: intervals of its points, by fitting them to so many samples of the "
+                "queries of --train");
+  path_option(verb, "--train", a.train,
+              "Of --bootstrap: the documents that the card was fitted to");
   word_option(verb, "--format", a.format,
               {"text", "markdown", "latex", "html", "pdf", "json", "card"},
               "Form of the output; json as --json does; latex, html and pdf: a card on a page; card: "

@@ -93,6 +93,20 @@ struct card_inspection {
   std::vector<partial_dependence> dependence;  ///< [features], by number; all items
 };
 card_inspection inspect(scorecard_member const& card);
+
+/// Points of an item, the same or more in .95 of the samples each way.
+struct points_interval {
+  double low = 0, high = 0;
+};
+/// How far the points of a card depend on the queries that it was fitted to: percentile intervals
+/// of .90 for each item [items]. Each sample has as many queries, drawn with replacement by
+/// `ctx.seed`; the points are fitted to it anew, with the card's features, cuts and penalties, and
+/// the largest is again the card's most. `train` are the documents that the card was fitted to.
+/// Throws `usage_error` for other documents, for a member that is no card, and for a card whose
+/// points are fitted to grades (card_target::members).
+std::vector<points_interval> bootstrap(context const& ctx, scorecard_member const& card,
+                                       datasets::dataset const& train, std::size_t samples);
+
 /// The mean over the documents that the weights were fitted to of the size of what a feature adds;
 /// the furthest first, then by number. Nothing where the weights do not know them.
 std::vector<feature_part> inspect(linear_member const& linear);

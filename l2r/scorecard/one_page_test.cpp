@@ -1,6 +1,7 @@
 #include "l2r/scorecard/one_page.hpp"
 
 #include "core/error.hpp"
+#include "l2r/explain/inspection.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/scorecard/pair_system.hpp"
@@ -373,6 +374,42 @@ TEST(one_page, says_what_totals_mean) {
     EXPECT_EQ(totals[i].documents, documents);
     EXPECT_DOUBLE_EQ(totals[i].mean_label, labels / documents);
   }
+}
+
+TEST(bootstrap, intervals_have_the_points_where_labels_follow_the_features) {
+  auto const data = random_set(300, 15);
+  recipe const recipes[] = {page_recipe(3, false)};
+  model const fitted = fit({}, data, recipes);
+  auto const& member = std::get<scorecard_member>(fitted.members.front());
+  auto const found = bootstrap({}, member, data, 60);
+  ASSERT_EQ(found.size(), member.card.points.size());
+  std::size_t within = 0;
+  for (std::size_t x = 0; x < found.size(); ++x) {
+    double const points = value_of_points(member.card.points[x]);
+    EXPECT_LE(found[x].low, found[x].high);
+    within += points >= found[x].low && points <= found[x].high ? 1 : 0;
+  }
+  EXPECT_GE(within * 10, found.size() * 8);
+  auto const again = bootstrap(on_threads(3), member, data, 60);
+  for (std::size_t x = 0; x < found.size(); ++x) {
+    EXPECT_EQ(again[x].low, found[x].low);
+    EXPECT_EQ(again[x].high, found[x].high);
+  }
+}
+
+TEST(bootstrap, refuses_other_documents_and_other_members) {
+  auto const data = random_set(300, 15);
+  recipe const recipes[] = {page_recipe(3, false)};
+  model const fitted = fit({}, data, recipes);
+  auto const& member = std::get<scorecard_member>(fitted.members.front());
+  EXPECT_THROW(bootstrap({}, member, data, 0), usage_error);
+  EXPECT_THROW(bootstrap({}, member, random_set(300, 16), 5), usage_error);
+  EXPECT_THROW(bootstrap({}, member, random_set(290, 15), 5), usage_error);
+  scorecard_member other = member;
+  other.options.page->target = card_target::members;
+  EXPECT_THROW(bootstrap({}, other, data, 5), usage_error);
+  other.options.page.reset();
+  EXPECT_THROW(bootstrap({}, other, data, 5), usage_error);
 }
 
 /// A pool of which the first document of each query has a label.

@@ -104,7 +104,8 @@ class Inspect(harness.CommandLine):
             self.assertIn(part, text)
 
     def test_a_card_is_one_page(self):
-        self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members", "card", "--quiet")
+        self.expect(0, "fit", "--train", self.train, "--model", "k.model", "--members", "card", "--target", "labels",
+                    "--quiet")
         text = self.expect(0, "inspect", "k.model", "--quiet").stdout.decode()
         self.assertEqual(text, self.expect(0, "inspect", "--model", "k.model", "--quiet").stdout.decode())
         self.assertLessEqual(max(map(len, text.splitlines()[1:])), 100)
@@ -124,6 +125,14 @@ class Inspect(harness.CommandLine):
         self.assertIn(b"\\toprule", forms["latex"])
         self.assertTrue(forms["pdf"].startswith(b"%PDF-1.4\n") and forms["pdf"].endswith(b"%%EOF\n"))
         self.assertEqual(forms["pdf"].count(b"/Type /Page "), 1)
+        line = ["inspect", "k.model", "--bootstrap", 20, "--train", self.train, "--quiet"]
+        sure, = self.told(*line, "--format", "json")["members"]
+        self.assertEqual([item["points"] for item in sure["items"]], [item["points"] for item in card["items"]])
+        self.assertTrue(all(low <= high for low, high in (item["points_interval"] for item in sure["items"])))
+        self.assertRegex(self.expect(0, *line).stdout.decode(), r"\npoints .*\n90 %  .*\n% docs ")
+        self.expect(2, "inspect", "k.model", "--bootstrap", 20, message="need each other")
+        self.expect(2, "inspect", "k.model", "--bootstrap", 20, "--train", self.test, message="64 labelled documents, expected the 80 that")
+        self.expect(2, "inspect", "m.model", "--bootstrap", 20, "--train", self.train, message="--bootstrap: m.model is no card")
         self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is no card, expected a model that is one")
         self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html shows a card alone")
         self.expect(2, "inspect", "k.model", "--model", "k.model", message="excludes")
