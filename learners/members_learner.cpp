@@ -30,7 +30,8 @@ class members_learner final : public learner {
   explicit members_learner(std::vector<l2r::recipe> recipes) : recipes_(std::move(recipes)) {
     if (recipes_.empty()) throw usage_error("members: no recipe, expected one or more");
     raw_ = std::any_of(recipes_.begin(), recipes_.end(), [](l2r::recipe const& one) {
-      return std::holds_alternative<l2r::linear_recipe>(one);
+      return std::holds_alternative<l2r::linear_recipe>(one) ||
+             std::holds_alternative<l2r::joint_recipe>(one);
     });
   }
 
@@ -44,6 +45,8 @@ class members_learner final : public learner {
         linear->options.unlisted = pool.cuts->options.unlisted;
       } else if (auto* const rules = std::get_if<l2r::rules_recipe>(&one)) {
         rules->cuts = pool.cuts;
+      } else if (auto* const joint = std::get_if<l2r::joint_recipe>(&one)) {
+        joint->cuts = pool.cuts;
       } else {
         std::get<l2r::scorecard_recipe>(one).cuts = pool.cuts;
       }

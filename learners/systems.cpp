@@ -91,6 +91,10 @@ std::string words_of(l2r::linear_recipe const& how) {
                                    : fmt::format("strength {}", how.options.strength);
 }
 
+std::string words_of(l2r::joint_recipe const& how) {
+  return fmt::format("at most {} pairs of features", how.options.max_pairs);
+}
+
 /// All members by cuts of one method.
 trial members_trial(datasets::binning method, std::vector<l2r::recipe> const& recipes) {
   trial t;

@@ -1,4 +1,5 @@
 #include "core/process_group.hpp"
+#include "l2r/joint/joint.hpp"
 #include "l2r/model/query_folds.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
@@ -23,6 +24,18 @@ std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
       for (std::size_t d = train.queries[q].begin; d < train.queries[q].end; ++d)
         documents.push_back(d);
   return documents;
+}
+
+/// The weights and points that a joint member has at most.
+std::size_t joint_unknowns(datasets::dataset const& train,
+                           datasets::discretizer_options const& discretizer,
+                           datasets::discretizer const* cuts) {
+  if (cuts == nullptr)
+    return datasets::listed_features(train).size() *
+           (static_cast<std::size_t>(discretizer.bins) + 2);
+  std::size_t unknowns = 0;
+  for (datasets::feature_cuts const& f : cuts->features) unknowns += f.cuts.size() + 3;
+  return unknowns;
 }
 
 /// ndcg_of_pairs of the labelled documents.
@@ -63,6 +76,8 @@ std::vector<compared_model> models_beside_card(
                  {scorecard_recipe{bins, cuts, pairs}, linear_recipe{line}}});
   all.push_back({"recommended", recommend(count_labels(train), discretizer, cuts).recipes});
   all.push_back({"linear (cross-fitted)", {linear_recipe{line}}});
+  if (joint_unknowns(train, bins, cuts.get()) <= most_joint_unknowns)
+    all.push_back({"joint", {joint_recipe{bins, cuts, {}}}});
   bins.bins = 10;
   all.push_back({"rules", {rules_recipe{bins, cuts, {}}}});
   return all;
