@@ -30,12 +30,20 @@ constexpr double logistic_scale = 0.25;
 constexpr double errors_ahead = 1;
 constexpr std::size_t few_pairs = 6;  // tried first: where these gain nothing, more do not
 
+/// Of the choice of pairs, where a few documents alone make a table's gain.
+constexpr double screening_penalty = 0.003;
 /// Documents times unknowns that a thread at least has: less is done before another has begun.
 constexpr std::size_t numbers_a_thread = std::size_t{1} << 19;
 
 struct feature_pair {
   double gain = 0;
   std::size_t first = 0, second = 0;
+};
+
+/// How the squared loss falls with each document's score: half its slope, and its own part of the
+/// second derivative.
+struct document_pulls {
+  std::vector<double> pull, own;
 };
 
 /// What a fit, with its cross-fitting, needs of the training documents.
@@ -46,6 +54,11 @@ class joint_fit {
     std::size_t const numbers = design_.documents() * design_.unknowns();
     ctx_.threads = static_cast<int>(std::clamp<std::size_t>(
         numbers / numbers_a_thread, 1, static_cast<std::size_t>(ctx.thread_count())));
+    for (datasets::query_group const& query : training.queries)
+      if (query.size() > most_joint_list)
+        throw usage_error(
+            fmt::format("a query of {} labelled documents, expected at most {} for a joint member",
+                        query.size(), most_joint_list));
     if (design_.unknowns() > most_joint_unknowns)
       throw usage_error(fmt::format(
           "a joint member of {} weights and points, expected at most {}; fewer bins make fewer",
@@ -60,12 +73,16 @@ class joint_fit {
   datasets::binned_dataset const& items() const { return training_.documents.items; }
   void choose_loss();
   void deal();
-  quadratic start(joint_design const& design, std::vector<std::size_t> const& chosen) const;
+  quadratic start(joint_design const& design, std::vector<std::size_t> const& chosen,
+                  quadratic const& known = quadratic(0)) const;
   double share(std::vector<std::size_t> const& chosen) const;
   std::vector<std::size_t> others(std::size_t fold) const;
   std::vector<double> qualities(std::vector<double> const& scores) const;
   void keep_fold(std::size_t fold, std::vector<double> const& from, std::vector<double>& to) const;
   void choose_penalties();
+  quadratic without(std::size_t fold) const;
+  document_pulls pulls_of(std::vector<std::size_t> const& chosen,
+                          std::vector<double> const& scores) const;
   std::vector<feature_pair> best_pairs(std::vector<std::size_t> const& chosen,
                                        std::vector<double> const& scores, std::size_t most) const;
   std::vector<double> qualities_with(std::size_t pairs) const;
@@ -123,13 +140,13 @@ std::vector<std::size_t> joint_fit::others(std::size_t fold) const {
   return chosen;
 }
 
-/// The squared loss of these queries; of all it is a mean.
-quadratic joint_fit::start(joint_design const& design,
-                           std::vector<std::size_t> const& chosen) const {
+/// The squared loss of these queries; of all it is a mean. `known`: without tables.
+quadratic joint_fit::start(joint_design const& design, std::vector<std::size_t> const& chosen,
+                           quadratic const& known) const {
   joint_queries const of{training_.queries, items().labels, chosen};
   return loss_ == card_loss::pair
-             ? squared_pairs(ctx_, design, of, static_cast<double>(learned_from_.size()))
-             : squares(ctx_, design, of, mean_, scale_);
+             ? squared_pairs(ctx_, design, of, static_cast<double>(learned_from_.size()), known)
+             : squares(ctx_, design, of, mean_, scale_, known);
 }
 
 /// That of the queries among all, which scales penalties.
@@ -177,9 +194,7 @@ void joint_fit::choose_penalties() {
       }
   std::vector<std::vector<double>> scores(grid.size(), std::vector<double>(design_.documents()));
   for (std::size_t fold = 0; fold < folds_; ++fold) {
-    quadratic left(design_.unknowns());
-    for (std::size_t k = 0; k < folds_; ++k)
-      if (k != fold) left.add(start_[k]);
+    quadratic const left = without(fold);
     double const scale = share(others(fold));
     for (std::size_t p = 0; p < grid.size(); ++p) {
       keep_fold(fold, design_.scores(ctx_, smallest(ctx_, design_, left, grid[p], scale)),
@@ -196,12 +211,19 @@ void joint_fit::choose_penalties() {
   }
 }
 
-/// The pairs whose tables alone would make the squared loss of these queries smallest, beside what
-/// the scores have, if no two cells were compared; those that gain most first.
-std::vector<feature_pair> joint_fit::best_pairs(std::vector<std::size_t> const& chosen,
-                                                std::vector<double> const& scores,
-                                                std::size_t most) const {
-  std::vector<double> pull(design_.documents()), own(design_.documents());
+/// The squared loss of all folds but one, without tables.
+quadratic joint_fit::without(std::size_t fold) const {
+  quadratic left(design_.unknowns());
+  for (std::size_t k = 0; k < folds_; ++k)
+    if (k != fold) left.add(start_[k]);
+  return left;
+}
+
+document_pulls joint_fit::pulls_of(std::vector<std::size_t> const& chosen,
+                                   std::vector<double> const& scores) const {
+  document_pulls found{std::vector<double>(design_.documents()),
+                       std::vector<double>(design_.documents())};
+  auto& [pull, own] = found;
   for (std::size_t const q : chosen) {
     datasets::query_group const& query = training_.queries[q];
     std::size_t const n = query.size();
@@ -226,6 +248,15 @@ std::vector<feature_pair> joint_fit::best_pairs(std::vector<std::size_t> const& 
         own[b] += w;
       }
   }
+  return found;
+}
+
+/// The pairs whose tables alone would make the squared loss of these queries smallest, beside what
+/// the scores have, if no two cells were compared; those that gain most first.
+std::vector<feature_pair> joint_fit::best_pairs(std::vector<std::size_t> const& chosen,
+                                                std::vector<double> const& scores,
+                                                std::size_t most) const {
+  document_pulls const of = pulls_of(chosen, scores);
   std::size_t const features = design_.features();
   constexpr std::size_t side = joint_groups + 1;
   std::vector<std::vector<std::uint8_t>> group(features);
@@ -240,12 +271,12 @@ std::vector<feature_pair> joint_fit::best_pairs(std::vector<std::size_t> const& 
         std::array<double, side * side> pulls{}, owns{};
         for (std::size_t d = 0; d < design_.documents(); ++d) {
           std::size_t const cell = group[f][d] * side + group[g][d];
-          pulls[cell] += pull[d];
-          owns[cell] += own[d];
+          pulls[cell] += of.pull[d];
+          owns[cell] += of.own[d];
         }
         double gain = 0;
         for (std::size_t c = 0; c < pulls.size(); ++c)
-          gain += pulls[c] * pulls[c] / (owns[c] + penalties_.tables / 100);
+          gain += pulls[c] * pulls[c] / (owns[c] + screening_penalty);
         of_first[f].push_back({gain, f, g});
       }
   });
@@ -261,17 +292,16 @@ std::vector<double> joint_fit::qualities_with(std::size_t pairs) const {
   std::vector<double> scores(design_.documents());
   for (std::size_t fold = 0; fold < folds_; ++fold) {
     std::vector<std::size_t> const chosen = others(fold);
-    quadratic left(design_.unknowns());
-    for (std::size_t k = 0; k < folds_; ++k)
-      if (k != fold) left.add(start_[k]);
+    quadratic const left = without(fold);
     double const scale = share(chosen);
     joint_design design = design_;
     for (feature_pair const& one : best_pairs(
              chosen, design_.scores(ctx_, smallest(ctx_, design_, left, penalties_, scale)), pairs))
       design.add_table(one.first, one.second);
-    keep_fold(fold,
-              design.scores(ctx_, smallest(ctx_, design, start(design, chosen), penalties_, scale)),
-              scores);
+    keep_fold(
+        fold,
+        design.scores(ctx_, smallest(ctx_, design, start(design, chosen, left), penalties_, scale)),
+        scores);
     ctx_.report("pairs of features", fold + 1, folds_);
   }
   return qualities(scores);
@@ -362,7 +392,7 @@ joint_member joint_fit::fit(std::shared_ptr<datasets::discretizer const> cuts) {
   if (pairs > 0) {
     chosen = best_pairs(learned_from_, design_.scores(ctx_, x), pairs);
     for (feature_pair const& one : chosen) design.add_table(one.first, one.second);
-    x = smallest(ctx_, design, start(design, learned_from_), penalties_, 1);
+    x = smallest(ctx_, design, start(design, learned_from_, squared), penalties_, 1);
   }
   joint_queries const of{training_.queries, items().labels, learned_from_};
   for (int round = 0; round < lambda_rounds && loss_ == card_loss::pair && !learned_from_.empty();

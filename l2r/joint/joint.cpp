@@ -59,12 +59,18 @@ joint_documents joint_documents_of(context const& ctx, datasets::discretizer con
   return made;
 }
 
-std::vector<double> joint_parts(joint_member const& by, joint_documents const& documents,
-                                std::size_t d) {
-  datasets::binned_dataset const& items = documents.items;
+namespace {
+
+void expect_joint_items(joint_member const& by, datasets::binned_dataset const& items) {
   if (items.features != by.features || items.item_begin != by.item_begin)
     throw usage_error("documents of other items than the joint member has points for");
-  std::vector<double> parts(by.features.size() + by.pairs.size());
+}
+
+/// joint_parts to `parts`.
+void put_parts(joint_member const& by, joint_documents const& documents, std::size_t d,
+               std::vector<double>& parts) {
+  datasets::binned_dataset const& items = documents.items;
+  parts.assign(by.features.size() + by.pairs.size(), 0);
   for (std::size_t f = 0; f < by.features.size(); ++f) {
     parts[f] = documents.z_of(d)[f] * value_of_weight(by.weights[f]);
     if (std::uint8_t const code = items.code(f, d); code != datasets::no_item)
@@ -81,15 +87,28 @@ std::vector<double> joint_parts(joint_member const& by, joint_documents const& d
         joint_group_of(second, bins, missing);
     parts[by.features.size() + p] = value_of_points(pair.points[cell]);
   }
+}
+
+}  // namespace
+
+std::vector<double> joint_parts(joint_member const& by, joint_documents const& documents,
+                                std::size_t d) {
+  expect_joint_items(by, documents.items);
+  std::vector<double> parts;
+  put_parts(by, documents, d, parts);
   return parts;
 }
 
 std::vector<double> joint_scores(context const& ctx, joint_member const& by,
                                  joint_documents const& documents) {
+  expect_joint_items(by, documents.items);
   std::vector<double> scores(documents.items.documents);
   parallel_for(ctx, scores.size(), 256, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t d = begin; d < end; ++d)
-      for (double const part : joint_parts(by, documents, d)) scores[d] += part;
+    std::vector<double> parts;
+    for (std::size_t d = begin; d < end; ++d) {
+      put_parts(by, documents, d, parts);
+      for (double const part : parts) scores[d] += part;
+    }
   });
   return scores;
 }

@@ -33,10 +33,12 @@ struct joint_training {
 
 /// Larger systems are not solved: one of so many unknowns takes 0.13 GB, and one a fold is kept.
 inline constexpr std::size_t most_joint_unknowns = std::size_t{1} << 12;
+/// The pairs of a query's labelled documents are weighed in a table.
+inline constexpr std::size_t most_joint_list = std::size_t{1} << 13;
 
 /// Fits weights, points and tables (joint_options). All sums run in a fixed order: the same bits
-/// for any number of threads. Throws `usage_error` for options that make no sense and for more than
-/// most_joint_unknowns weights and points.
+/// for any number of threads. Throws `usage_error` for options that make no sense, more than
+/// most_joint_unknowns weights and points, and a query of more than most_joint_list documents.
 joint_member fit_joint(context const& ctx, joint_training const& training,
                        std::shared_ptr<datasets::discretizer const> cuts,
                        joint_options const& options);

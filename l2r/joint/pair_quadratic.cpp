@@ -41,7 +41,9 @@ struct query_terms {
 /// Adds queries to a quadratic, a batch of them at a time.
 class accumulation {
  public:
-  accumulation(joint_design const& design, quadratic& to) : design_(design), to_(to) {}
+  /// The first `known` unknowns have all of theirs already.
+  accumulation(joint_design const& design, quadratic& to, std::size_t known)
+      : design_(design), to_(to), known_(known) {}
 
   /// `terms(q)` gives those of a query; it is called by several threads at once.
   template <class Terms>
@@ -95,7 +97,7 @@ class accumulation {
                        std::size_t const d = documents_[i];
                        bool const line = part < features;
                        std::size_t const r = line ? part : design_.unknown(part - features, d);
-                       if (r == design_.unknowns()) continue;
+                       if (r < known_ || r == design_.unknowns()) continue;
                        add_row(r, line ? design_.z(d)[part] : 1, i);
                      }
                  });
@@ -111,11 +113,22 @@ class accumulation {
 
   joint_design const& design_;
   quadratic& to_;
+  std::size_t known_;
   std::size_t width_ = 0;
   std::vector<double> rows_;            // [documents of the batch x width]
   std::vector<std::size_t> documents_;  // of the batch
   std::vector<double> pull_;            // of the batch
 };
+
+/// `known` as the first unknowns of more.
+quadratic widened(quadratic const& known, std::size_t unknowns) {
+  quadratic sum(unknowns);
+  for (std::size_t r = 0; r < known.b.size(); ++r) {
+    std::copy_n(known.a.row(r), r + 1, sum.a.row(r));
+    sum.b[r] = known.b[r];
+  }
+  return sum;
+}
 
 std::span<std::int32_t const> labels_of(joint_queries const& of, std::size_t q) {
   return of.labels.subspan(of.all[q].begin, of.all[q].size());
@@ -239,9 +252,9 @@ pair_weights lambda_weights(std::span<std::int32_t const> labels, std::span<doub
 }
 
 quadratic squared_pairs(context const& ctx, joint_design const& design, joint_queries const& of,
-                        double counted) {
-  quadratic sum(design.unknowns());
-  accumulation(design, sum).add(ctx, of, [&](std::size_t q) {
+                        double counted, quadratic const& known) {
+  quadratic sum = widened(known, design.unknowns());
+  accumulation(design, sum, known.b.size()).add(ctx, of, [&](std::size_t q) {
     pair_weights const weights = gain_weights(labels_of(of, q));
     query_terms terms(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -253,9 +266,9 @@ quadratic squared_pairs(context const& ctx, joint_design const& design, joint_qu
 }
 
 quadratic squares(context const& ctx, joint_design const& design, joint_queries const& of,
-                  double mean, double scale) {
-  quadratic sum(design.unknowns());
-  accumulation(design, sum).add(ctx, of, [&](std::size_t q) {
+                  double mean, double scale, quadratic const& known) {
+  quadratic sum = widened(known, design.unknowns());
+  accumulation(design, sum, known.b.size()).add(ctx, of, [&](std::size_t q) {
     auto const labels = labels_of(of, q);
     query_terms terms(labels.size());
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -279,7 +292,7 @@ quadratic logistic_pairs(context const& ctx, joint_design const& design, joint_q
   });
   double const all = std::accumulate(sums.begin(), sums.end(), 0.0);
   quadratic sum(design.unknowns());
-  accumulation(design, sum).add(ctx, of, [&](std::size_t q) {
+  accumulation(design, sum, 0).add(ctx, of, [&](std::size_t q) {
     std::span<double const> const s = scores_of(q);
     pair_weights const weights = lambda_weights(labels_of(of, q), s);
     query_terms terms(weights.size());

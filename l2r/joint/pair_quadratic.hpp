@@ -83,12 +83,13 @@ struct joint_queries {
   std::vector<std::size_t> chosen;
 };
 
-/// The sum over pairs of w_ij (1 - (s_i - s_j))^2 by gain_weights, over `counted`.
+/// The sum over pairs of w_ij (1 - (s_i - s_j))^2 by gain_weights, over `counted`. `known`: that of
+/// the first unknowns alone.
 quadratic squared_pairs(context const& ctx, joint_design const& design, joint_queries const& of,
-                        double counted);
-/// The sum over documents of (s - (y - mean))^2, over `scale`.
+                        double counted, quadratic const& known = quadratic(0));
+/// The sum over documents of (s - (y - mean))^2, over `scale`; `known` as above.
 quadratic squares(context const& ctx, joint_design const& design, joint_queries const& of,
-                  double mean, double scale);
+                  double mean, double scale, quadratic const& known = quadratic(0));
 /// The sum over pairs of w_ij log(1 + exp(s_j - s_i)) by lambda_weights, scaled to a sum of 1 over
 /// all queries, near the scores: its second derivatives, and b such that A x - b is its gradient at
 /// the x of the scores.

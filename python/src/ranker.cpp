@@ -414,6 +414,21 @@ member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_c
   return {std::move(made)};
 }
 
+/// How to fit a joint member; what is none suits one.
+member_recipe joint_of(datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
+                       std::optional<std::string> const& method, std::optional<int> bins,
+                       std::size_t pairs, std::size_t folds) {
+  l2r::joint_recipe made;
+  datasets::discretizer_options const own = made.discretizer;
+  made.cuts = shared(cuts);
+  made.discretizer = discretizer;
+  made.discretizer.method = method ? datasets::binning_from(*method) : own.method;
+  made.discretizer.bins = bins.value_or(own.bins);
+  made.options = {pairs, folds};
+  l2r::check(made.options);
+  return {std::move(made)};
+}
+
 void add_recipes(nb::module_& to) {
   nb::class_<member_recipe> const recipe(to, "Recipe", "How to fit a member of a model.");
   to.def(
@@ -458,22 +473,8 @@ void add_recipes(nb::module_& to) {
         return member_recipe{l2r::linear_recipe{options}};
       },
       "discretizer"_a, "strength"_a.none(), "folds"_a, "strength None: by cross-fitting.");
-  to.def(
-      "joint_recipe",
-      [](datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
-         std::optional<std::string> const& method, std::optional<int> bins, std::size_t max_pairs,
-         std::size_t folds) {
-        l2r::joint_recipe made;
-        datasets::discretizer_options const own = made.discretizer;
-        made.cuts = shared(cuts);
-        made.discretizer = discretizer;
-        made.discretizer.method = method ? datasets::binning_from(*method) : own.method;
-        made.discretizer.bins = bins.value_or(own.bins);
-        made.options = {max_pairs, folds};
-        l2r::check(made.options);
-        return member_recipe{std::move(made)};
-      },
-      "discretizer"_a, "cuts"_a.none(), "method"_a.none(), "bins"_a.none(), "pairs"_a, "folds"_a);
+  to.def("joint_recipe", joint_of, "discretizer"_a, "cuts"_a.none(), "method"_a.none(),
+         "bins"_a.none(), "pairs"_a, "folds"_a);
   to.def(
       "recommend",
       [](documents const& train, datasets::discretizer_options const& discretizer,

@@ -382,7 +382,7 @@ class Rank(harness.CommandLine):
         self.assertIn("rules ranks significantly better than the card: --best fits it", done)
         compared = json.loads(manifest.read_text())["compared"]
         self.assertEqual([one["name"] for one in compared][0], "card")
-        self.assertEqual(len(compared), 5)
+        self.assertEqual(len(compared), 6)
         card = self.model.read_bytes()
         self.expect(0, "fit", "--train", train, "--model", self.model, "--best", "--threads", 3, message="the best is fitted: rules")
         self.assertNotEqual(self.model.read_bytes(), card)
