@@ -222,7 +222,7 @@ std::vector<std::string_view> curve_systems() {
 }
 
 std::vector<std::string> first_systems(std::string const& lightgbm) {
-  std::vector<std::string> names{"card", "rules", "feature"};
+  std::vector<std::string> names{"card", "joint", "rules", "feature"};
   if (!lightgbm.empty() || !learners::find_lightgbm().empty()) names.emplace_back("lightgbm");
   return names;
 }

@@ -22,8 +22,8 @@ namespace rulerank::inline v0::experiment {
 
 /// The systems there are (learners::system_names).
 std::vector<std::string_view> curve_systems();
-/// Those that a user compares first: card, rules, feature, and lightgbm where `lightgbm` names its
-/// library or it is installed.
+/// Those that a user compares first: card, joint, rules, feature, and lightgbm where `lightgbm`
+/// names its library or it is installed.
 std::vector<std::string> first_systems(std::string const& lightgbm);
 /// The ways to choose a part of the documents to learn from: chosen, random, queries, depth,
 /// margin, entropy, variance (docs/verbs/experiment.md).

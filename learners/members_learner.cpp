@@ -31,7 +31,8 @@ class members_learner final : public learner {
   explicit members_learner(std::vector<l2r::recipe> recipes) : recipes_(std::move(recipes)) {
     if (recipes_.empty()) throw usage_error("members: no recipe, expected one or more");
     raw_ = std::any_of(recipes_.begin(), recipes_.end(), [](l2r::recipe const& one) {
-      return std::holds_alternative<l2r::linear_recipe>(one);
+      return std::holds_alternative<l2r::linear_recipe>(one) ||
+             std::holds_alternative<l2r::joint_recipe>(one);
     });
   }
 
@@ -45,6 +46,8 @@ class members_learner final : public learner {
         linear->options.unlisted = pool.cuts->options.unlisted;
       } else if (auto* const rules = std::get_if<l2r::rules_recipe>(&one)) {
         rules->cuts = pool.cuts;
+      } else if (auto* const joint = std::get_if<l2r::joint_recipe>(&one)) {
+        joint->cuts = pool.cuts;
       } else {
         std::get<l2r::scorecard_recipe>(one).cuts = pool.cuts;
       }
@@ -97,13 +100,20 @@ std::unique_ptr<learner> make_recommended_learner() {
       });
 }
 
-std::unique_ptr<learner> make_card_learner() {
+std::unique_ptr<learner> make_own_cuts_learner(l2r::recipe how) {
   return std::make_unique<own_cuts_learner>(
-      [](datasets::dataset const&, datasets::discretizer_options const& values) {
-        l2r::scorecard_recipe how = l2r::card_recipe();
-        how.discretizer.missing = values.missing;
-        how.discretizer.unlisted = values.unlisted;
-        return std::vector<l2r::recipe>{std::move(how)};
+      [how = std::move(how)](datasets::dataset const&,
+                             datasets::discretizer_options const& values) {
+        l2r::recipe made = how;
+        std::visit(
+            [&](auto& one) {
+              if constexpr (requires { one.discretizer; }) {
+                one.discretizer.missing = values.missing;
+                one.discretizer.unlisted = values.unlisted;
+              }
+            },
+            made);
+        return std::vector{std::move(made)};
       });
 }
 

@@ -91,6 +91,10 @@ std::string words_of(l2r::linear_recipe const& how) {
                                    : fmt::format("strength {}", how.options.strength);
 }
 
+std::string words_of(l2r::joint_recipe const& how) {
+  return fmt::format("at most {} pairs of features", how.options.max_pairs);
+}
+
 /// All members by cuts of one method.
 trial members_trial(datasets::binning method, std::vector<l2r::recipe> const& recipes) {
   trial t;
@@ -172,12 +176,21 @@ system recommended_system(system_options const&) {
           {}};
 }
 
-system card_system(system_options const&) {
-  return {"card",
+/// A ranker whose labels choose its settings.
+system own_choice(std::string name, l2r::recipe const& how) {
+  return {std::move(name),
           {},
           {"chosen by its labels", datasets::binning::tube,
-           [](std::uint64_t, std::size_t) { return make_card_learner(); }},
+           [how](std::uint64_t, std::size_t) { return make_own_cuts_learner(how); }},
           {}};
+}
+
+system card_system(system_options const&) {
+  return own_choice("card", l2r::card_recipe());
+}
+
+system joint_system(system_options const&) {
+  return own_choice("joint", l2r::joint_recipe{});
 }
 
 system feature_system(system_options const&) {
@@ -325,8 +338,9 @@ struct system_entry {
   system (*make)(system_options const&);
 };
 
-constexpr std::array<system_entry, 12> all_systems{{
+constexpr std::array<system_entry, 13> all_systems{{
     {"card", "", card_system},
+    {"joint", "", joint_system},
     {"rules", "", rules_system},
     {"scorecard", "", scorecard_system},
     {"linear", "", linear_system},

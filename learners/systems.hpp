@@ -46,7 +46,7 @@ struct system_options {
   std::string lightgbm;
 };
 
-/// The names of the systems: card, rules, scorecard, linear, members, recommended, feature,
+/// The names of the systems: card, joint, rules, scorecard, linear, members, recommended, feature,
 /// lightgbm, ilmart, xgboost, ranksvm, ranksvm-zscore.
 std::vector<std::string_view> system_names();
 
@@ -61,8 +61,8 @@ system make_system(std::string_view name, system_options const& options = {});
 std::unique_ptr<learner> make_members_learner(std::vector<l2r::recipe> recipes);
 /// Likewise the members that `l2r::recommend` finds for the known labels, with cuts of their own.
 std::unique_ptr<learner> make_recommended_learner();
-/// Likewise a card (l2r::card_recipe), with cuts of its own.
-std::unique_ptr<learner> make_card_learner();
+/// Likewise a member of a kind that has cuts, with cuts of its own.
+std::unique_ptr<learner> make_own_cuts_learner(l2r::recipe how);
 /// A single feature, up or down: the one by which most pairs of labelled documents of a query with
 /// different labels are in order, equal values counting half; of equal ones the first. Where names
 /// of features contain BM25, one of these, up.

@@ -135,9 +135,10 @@ class each_system : public testing::TestWithParam<std::string> {
 
 TEST_P(each_system, has_as_many_distinct_settings_as_the_others_the_defaults_among_them) {
   EXPECT_EQ(what.name, GetParam());
-  std::set<std::string> const ours{"card",    "rules",       "scorecard", "linear",
-                                   "members", "recommended", "feature"};
-  std::set<std::string> const fixed{"card", "recommended", "feature"};  // the labels choose
+  std::set<std::string> const ours{"card",   "joint",   "rules",       "scorecard",
+                                   "linear", "members", "recommended", "feature"};
+  std::set<std::string> const fixed{"card", "joint", "recommended",
+                                    "feature"};  // the labels choose
   EXPECT_EQ(what.library.empty(), ours.contains(GetParam()));
   std::set<std::string> names{what.defaults.name};
   for (trial const& t : what.trials) EXPECT_TRUE(names.insert(t.name).second) << t.name;
@@ -250,10 +251,10 @@ INSTANTIATE_TEST_SUITE_P(of, each_system,
                          });
 
 TEST(systems, refuse_what_they_do_not_know) {
-  EXPECT_EQ(system_names().size(), 12U);
-  EXPECT_PRED2(
-      says, message_of<usage_error>([] { make_system("svm"); }),
-      "...card, rules, scorecard, linear, members, recommended, feature, lightgbm, ilmart...");
+  EXPECT_EQ(system_names().size(), 13U);
+  EXPECT_PRED2(says, message_of<usage_error>([] { make_system("svm"); }),
+               "...card, joint, rules, scorecard, linear, members, recommended, feature, lightgbm, "
+               "ilmart...");
 }
 
 // The rank SVM

@@ -174,6 +174,14 @@ void add_why(l2r::comparison const& why, member_words const& words, std::size_t 
 }
 
 std::string item_text(l2r::score_term const& term, member_words const& words) {
+  if (term.partner) {
+    l2r::score_term first = term, second = term;
+    first.partner.reset();
+    second.partner.reset();
+    second.feature = *term.partner;
+    second.item = term.partner_item;
+    return fmt::format("{} and {}", item_text(first, words), item_text(second, words));
+  }
   return term.item ? words_of(words.ranges[*term.item], words.names)
                    : fmt::format("{} without an item", feature_text(term.feature, words.names));
 }
@@ -222,6 +230,10 @@ void add_total(double score, l2r::scorecard_member const& card, blocks& to) {
       100 * static_cast<double>(own.documents) / static_cast<double>(all), range, own.mean_label);
 }
 
+bool is_joint(member_words const& words) {
+  return words.kind == "joint";
+}
+
 void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& to) {
   if (words.card != nullptr) {
     say(to, "The score is the sum of the points of its bins, one of each of {}.",
@@ -233,6 +245,11 @@ void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& 
                "The score is the sum of {} features' weights times z-scores: by how many "
                "deviations a value lies above the mean of its query.",
                of.terms.size());
+  if (is_joint(words))
+    return say(to,
+               "The score is the sum of {}: of each feature the points of its item and a weight "
+               "times a z-score, by how many deviations a value lies above the mean of its query.",
+               counted(of.terms.size(), "term"));
   say(to, "The score is the sum of the points of its items in {}.",
       counted(of.terms.size(), "feature"));
   add_norm(words, to);
@@ -293,6 +310,9 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
   if (words.card != nullptr) return add_points(why, words, top, to);
   if (top == 0) return;
   eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits_of(why)}}};
+  if (is_joint(words))
+    t.columns.insert(t.columns.end(),
+                     {{"points", fixed, 6}, {"weight", fixed, 6}, {"z-score", fixed, 3}});
   if (has_items(words))
     t.columns.push_back({"item"});
   else
@@ -300,7 +320,11 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
   for (std::size_t const k :
        largest(why.terms.size(), top, [&](std::size_t i) { return why.terms[i].adds; })) {
     l2r::score_term const& term = why.terms[k];
-    if (has_items(words))
+    if (is_joint(words))
+      t.rows.push_back({term.adds, term.points,
+                        term.partner ? eval::cell() : eval::cell(term.weight),
+                        term.partner ? eval::cell() : eval::cell(term.z), item_text(term, words)});
+    else if (has_items(words))
       t.rows.push_back({term.adds, item_text(term, words)});
     else
       t.rows.push_back(
@@ -416,7 +440,12 @@ void add_terms(query_document const& /*document*/, l2r::sum_explanation const& w
     ordered_json& entry =
         json["terms"].emplace_back(term.item ? item_json(words.ranges[*term.item], words.names)
                                              : feature_json(term.feature, words.names));
-    if (!has_items(words)) {
+    if (term.partner)
+      entry["partner"] = term.partner_item
+                             ? item_json(words.ranges[*term.partner_item], words.names)
+                             : feature_json(*term.partner, words.names);
+    if (is_joint(words)) entry["points"] = term.points;
+    if (!has_items(words) || (is_joint(words) && !term.partner)) {
       entry["missing"] = term.missing;
       entry["z"] = term.z;
       entry["weight"] = term.weight;

@@ -20,6 +20,7 @@ namespace rulerank::inline v0::report {
 
 namespace {
 
+using l2r::joint_member;
 using l2r::linear_member;
 using l2r::rules_member;
 using l2r::scorecard_member;
@@ -240,6 +241,46 @@ void add_member(linear_member const& member, inspected_member const& of, std::si
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }
 
+/// Curves: of each feature its weight and the points of its bins, those that move scores furthest
+/// first.
+void add_member(joint_member const& member, inspected_member const& of, std::size_t top,
+                blocks& to) {
+  say(to,
+      "loss {}, penalties of weights {}, points {}, differences {} and tables {}; {}; {}, {}, {}",
+      name_of(member.loss), member.penalties.weights, member.penalties.points,
+      member.penalties.smoothness, member.penalties.tables, cuts_text(*member.cuts),
+      counted(member.training_documents, "training document"),
+      counted(member.features.size(), "feature"),
+      counted(member.pairs.size(), "pair of features", "pairs of features"));
+  if (top == 0) return;
+  eval::table t{
+      "The curves; a feature adds its weight times the z-score within the query, and the "
+      "points of its item; moves: the mean size of that over training documents:",
+      {{"moves", fixed, 6}, {"weight", fixed, 6}, {"points", fixed, 6}, {"item"}}};
+  for (l2r::feature_part const& part : first_of(of.linear, top)) {
+    auto const f = static_cast<std::size_t>(
+        std::ranges::lower_bound(member.features, part.feature) - member.features.begin());
+    double const weight = l2r::value_of_weight(member.weights[f]);
+    for (rules::item x = member.item_begin[f]; x < member.item_begin[f + 1]; ++x)
+      t.rows.push_back({part.moved, weight, l2r::value_of_points(member.points[x]),
+                        words_of(of.words.ranges[x], of.words.names)});
+  }
+  to.push_back({std::move(t)});
+  if (member.pairs.empty()) return;
+  eval::table pairs{"What pairs of features add beside their curves:",
+                    {{"moves", fixed, 6}, {"least", fixed, 6}, {"most", fixed, 6}, {"features"}}};
+  for (std::size_t p = 0; p < std::min(top, member.pairs.size()); ++p) {
+    l2r::joint_pair const& pair = member.pairs[p];
+    auto const [least, most] = std::ranges::minmax(pair.points);
+    pairs.rows.push_back(
+        {l2r::value_of_points(member.moved[member.features.size() + p]),
+         l2r::value_of_points(least), l2r::value_of_points(most),
+         fmt::format("{} and {}", feature_text(member.features[pair.first], of.words.names),
+                     feature_text(member.features[pair.second], of.words.names))});
+  }
+  to.push_back({std::move(pairs)});
+}
+
 eval::table permutation_table(inspected_file const& of, std::size_t top) {
   eval::table t{
       fmt::format("What {} loses when a feature's values are shuffled, the mean of {} "
@@ -343,6 +384,37 @@ ordered_json member_json(linear_member const& member, inspected_member const& of
   return json;
 }
 
+ordered_json member_json(joint_member const& member, inspected_member const& of) {
+  ordered_json json{{"kind", "joint"},
+                    {"options", l2r::to_json(member.options)},
+                    {"cuts", cuts_json(*member.cuts)},
+                    {"training_documents", member.training_documents},
+                    {"features", ordered_json::array()},
+                    {"pairs", ordered_json::array()}};
+  json["options"]["loss"] = name_of(member.loss);
+  for (std::size_t f = 0; f < member.features.size(); ++f) {
+    ordered_json& feature =
+        json["features"].emplace_back(feature_json(member.features[f], of.words.names));
+    feature["weight"] = l2r::value_of_weight(member.weights[f]);
+    feature["moved"] = l2r::value_of_weight(member.moved[f]);
+    for (rules::item x = member.item_begin[f]; x < member.item_begin[f + 1]; ++x) {
+      ordered_json item = item_json(of.words.ranges[x], of.words.names);
+      item["points"] = l2r::value_of_points(member.points[x]);
+      feature["items"].push_back(std::move(item));
+    }
+  }
+  for (std::size_t p = 0; p < member.pairs.size(); ++p) {
+    l2r::joint_pair const& pair = member.pairs[p];
+    ordered_json& entry = json["pairs"].emplace_back();
+    entry["features"] = {feature_json(member.features[pair.first], of.words.names),
+                         feature_json(member.features[pair.second], of.words.names)};
+    entry["moved"] = l2r::value_of_points(member.moved[member.features.size() + p]);
+    for (std::int64_t const points : pair.points)
+      entry["points"].push_back(l2r::value_of_points(points));
+  }
+  return json;
+}
+
 ordered_json member_json(rules_member const& member, inspected_member const& of) {
   ordered_json labels = ordered_json::object(), strongest = ordered_json::array();
   for (auto const& [label, count] : labels_of(member)) labels[fmt::format("{}", label)] = count;
@@ -439,6 +511,11 @@ void add_to_page(linear_member const& /*member*/, inspected_member const& of, st
   add_features("Features by the mean size of what they add to a score", of.linear, of, top, to);
 }
 
+void add_to_page(joint_member const& /*member*/, inspected_member const& of, std::size_t top,
+                 blocks& to) {
+  add_features("Features by the mean size of what they add to a score", of.linear, of, top, to);
+}
+
 }  // namespace
 
 inspected_member inspected(context const& ctx, l2r::model_member const& member,
@@ -450,6 +527,9 @@ inspected_member inspected(context const& ctx, l2r::model_member const& member,
     one.card = l2r::inspect(*card);
   } else if (auto const* const linear = std::get_if<linear_member>(&member)) {
     one.linear = l2r::inspect(*linear);
+  } else if (auto const* const joint = std::get_if<joint_member>(&member)) {
+    one.words.ranges = l2r::item_ranges(*joint);
+    one.linear = l2r::inspect(*joint);
   } else if (auto const* const rules = std::get_if<rules_member>(&member)) {
     l2r::ranker const by(ctx, *rules->training, {.scoring = rules->scoring});
     one.words.ranges = l2r::item_ranges(by, *rules->cuts);

@@ -22,7 +22,7 @@ namespace rulerank::inline v0::report {
 
 /// What the rules, points or weights of a member are written with.
 struct member_words {
-  std::string_view kind;                     ///< of the member: rules, scorecard, card or linear
+  std::string_view kind;  ///< of the member: rules, scorecard, card, linear or joint
   std::vector<datasets::item_range> ranges;  ///< [items]; empty for weights of raw features
   datasets::normalization norm = datasets::normalization::none;
   datasets::feature_names const& names;
@@ -55,7 +55,8 @@ nlohmann::ordered_json explanation_json(query_document const& first, query_docum
                                         l2r::model_comparison const& why,
                                         std::span<member_words const> words);
 
-/// A member, and what was found of it: by its kind one of the three.
+/// A member, and what was found of it: by its kind one of the three; `linear` of joint members,
+/// too.
 struct inspected_member {
   l2r::model_member const& member;
   member_words words;

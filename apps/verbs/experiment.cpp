@@ -57,8 +57,9 @@ void add_experiment(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<experiment_arguments>(
       program, owner, "experiment", "Compare rankers over folds, with all labels and with few",
       "rulerank experiment --folds OHSUMED --out-dir result\n"
-      "  fits a card, rules, the best single feature and LightGBM where it is installed, to all\n"
-      "  labels and to 5 %, and shows the best first. Stopped and run again, it goes on where it\n"
+      "  fits a card, a joint model, rules, the best single feature and LightGBM where it is\n"
+      "  installed, to all labels and to 5 %, and shows the best first. Stopped and run again, it "
+      "goes on where it\n"
       "  was. --rank-size 3,4 makes the tables of rules instead",
       run_experiment);
   path_option(verb, "--folds DIR", a.folds,

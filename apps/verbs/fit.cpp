@@ -52,6 +52,12 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
                            card->options.points_penalty, card->options.smoothness);
     return {features, items, std::move(words)};
   }
+  if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) {
+    std::size_t const features = joint->features.size();
+    return {features, joint->points.size(),
+            fmt::format("curves of {} and {} by cross-fitting", counted(features, "feature"),
+                        counted(joint->pairs.size(), "pair"))};
+  }
   datasets::binned_dataset const& items = *std::get<l2r::rules_member>(member).training;
   return {items.feature_count(), items.items(),
           fmt::format("{} with items, {}", counted(items.feature_count(), "feature"),
@@ -108,6 +114,9 @@ void warn_of_constants(session& owner, l2r::model const& model) {
       constant = std::ranges::all_of(linear->weights.features, [](l2r::feature_weight const& one) {
         return one.weight == 0 && one.missing == 0;
       });
+    if (auto const* const joint = std::get_if<l2r::joint_member>(&model.members[k]))
+      constant = std::ranges::all_of(joint->weights, is_zero) &&
+                 std::ranges::all_of(joint->points, is_zero);
     if (constant)
       owner.warn(fmt::format("member {} ({}) learned nothing: it scores all documents alike", k + 1,
                              l2r::kind_of(model.members[k])));

@@ -214,10 +214,10 @@ void add_inspect(CLI::App& program, session& owner) {
                 "queries of --train");
   path_option(verb, "--train", a.train,
               "Of --bootstrap: the documents that the card was fitted to");
-  word_option(verb, "--format", a.format,
-              {"text", "markdown", "latex", "html", "pdf", "json", "card"},
-              "Form of the output; json as --json does; latex, html and pdf: a card on a page; card: "
-              "what fit --card reads");
+  word_option(
+      verb, "--format", a.format, {"text", "markdown", "latex", "html", "pdf", "json", "card"},
+      "Form of the output; json as --json does; latex, html and pdf: a card on a page; card: "
+      "what fit --card reads");
   path_option(verb, "--out", a.out, "Where it goes; - is standard output");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);

@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "l2r/explain/explanation.hpp"
+#include "l2r/joint/joint.hpp"
 #include "l2r/model/member_kind.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/rules/engine_knobs.hpp"
@@ -44,18 +45,33 @@ std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discre
   return datasets::item_ranges(columns, cuts);
 }
 
-std::vector<datasets::item_range> item_ranges(scorecard_member const& of) {
-  if (!of.cuts) throw usage_error("a scorecard without cuts, expected what its items stand for");
+namespace {
+
+std::vector<datasets::item_range> ranges_by(cuts_pointer const& cuts,
+                                            std::vector<std::uint32_t> const& features,
+                                            std::vector<std::uint32_t> const& item_begin) {
   datasets::binned_dataset columns;  // without documents
-  columns.features = of.card.features;
-  columns.item_begin = of.card.item_begin;
-  for (std::size_t f = 0; f < of.card.features.size(); ++f) {
-    auto const at = std::ranges::lower_bound(of.cuts->features, of.card.features[f], {},
-                                             &datasets::feature_cuts::feature);
-    bool const known = at != of.cuts->features.end() && at->feature == of.card.features[f];
+  columns.features = features;
+  columns.item_begin = item_begin;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    auto const at =
+        std::ranges::lower_bound(cuts->features, features[f], {}, &datasets::feature_cuts::feature);
+    bool const known = at != cuts->features.end() && at->feature == features[f];
     columns.has_missing_item.push_back(known && columns.bins(f) > at->cuts.size() + 1);
   }
-  return datasets::item_ranges(columns, *of.cuts);
+  return datasets::item_ranges(columns, *cuts);
+}
+
+}  // namespace
+
+std::vector<datasets::item_range> item_ranges(scorecard_member const& of) {
+  if (!of.cuts) throw usage_error("a scorecard without cuts, expected what its items stand for");
+  return ranges_by(of.cuts, of.card.features, of.card.item_begin);
+}
+
+std::vector<datasets::item_range> item_ranges(joint_member const& of) {
+  if (!of.cuts) throw usage_error("a joint member without cuts, expected what its items stand for");
+  return ranges_by(of.cuts, of.features, of.item_begin);
 }
 
 explainer::explainer(context const& ctx, scorer const& by, datasets::dataset const& list)
@@ -72,6 +88,10 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
     member_list mine;
     if (auto const* const linear = std::get_if<linear_member>(&members[k])) {
       mine.parts = linear_parts(ctx, linear->weights, list);
+      mine.scores = scorer_access::prepared(by, k).score(ctx, list).scores;
+    } else if (auto const* const joint = std::get_if<joint_member>(&members[k])) {
+      mine.joint =
+          std::make_shared<joint_documents const>(joint_documents_of(ctx, *joint->cuts, list));
       mine.scores = scorer_access::prepared(by, k).score(ctx, list).scores;
     } else {
       for (std::size_t j = 0; j < k && !mine.items; ++j)
@@ -118,6 +138,8 @@ sum_explanation explainer::terms(std::size_t k, std::size_t d) const {
           value_of_weight(part.missing ? features[f].missing : features[f].weight);
       sum.terms.push_back({features[f].feature, part.part, {}, weight, part.z, part.missing});
     }
+  } else if (mine.joint) {
+    sum.terms = joint_terms(k, d);
   } else {
     scorecard const& card = std::get<scorecard_member>(by_.fitted().members[k]).card;
     for (std::size_t f = 0; f < card.features.size(); ++f) {
@@ -134,6 +156,40 @@ sum_explanation explainer::terms(std::size_t k, std::size_t d) const {
     throw std::logic_error(
         fmt::format("the terms add up to {}, the score is {}", added, sum.score));
   return sum;
+}
+
+std::vector<score_term> explainer::joint_terms(std::size_t k, std::size_t d) const {
+  auto const& member = std::get<joint_member>(by_.fitted().members[k]);
+  joint_documents const& documents = *members_[k].joint;
+  datasets::binned_dataset const& items = documents.items;
+  std::vector<double> const parts = joint_parts(member, documents, d);
+  std::size_t const features = member.features.size();
+  auto const item = [&](std::size_t f) -> std::optional<rules::item> {
+    std::uint8_t const code = items.code(f, d);
+    if (code == datasets::no_item) return {};
+    return member.item_begin[f] + code;
+  };
+  std::vector<score_term> terms;
+  for (std::size_t f = 0; f < features; ++f) {
+    score_term& term = terms.emplace_back();
+    term.feature = member.features[f];
+    term.adds = parts[f];
+    term.item = item(f);
+    term.weight = value_of_weight(member.weights[f]);
+    term.z = documents.z_of(d)[f];
+    term.missing = items.has_missing_item[f] && term.item == member.item_begin[f + 1] - 1;
+    if (term.item) term.points = value_of_points(member.points[*term.item]);
+  }
+  for (std::size_t p = 0; p < member.pairs.size(); ++p) {
+    joint_pair const& pair = member.pairs[p];
+    score_term& term = terms.emplace_back();
+    term.feature = member.features[pair.first];
+    term.partner = member.features[pair.second];
+    term.item = item(pair.first);
+    term.partner_item = item(pair.second);
+    term.adds = term.points = parts[features + p];
+  }
+  return terms;
 }
 
 model_explanation explainer::explain(context const& ctx, std::size_t d, std::size_t top) const {
@@ -192,6 +248,7 @@ std::vector<datasets::item_range> explainer::ranges(std::size_t k) const {
   if (auto const* const rules = std::get_if<rules_member>(&member))
     return item_ranges(rules_of(k), *rules->cuts);
   if (auto const* const card = std::get_if<scorecard_member>(&member)) return item_ranges(*card);
+  if (auto const* const joint = std::get_if<joint_member>(&member)) return item_ranges(*joint);
   return {};
 }
 

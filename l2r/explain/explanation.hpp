@@ -159,21 +159,28 @@ comparison compare(context const& ctx, ranker const& by, datasets::binned_datase
 /// What the items of a ranker's rules stand for, [items]; `cuts` made its training documents'
 /// items.
 std::vector<datasets::item_range> item_ranges(ranker const& by, datasets::discretizer const& cuts);
-/// What the items of a card stand for, [items]. Throws `usage_error` for one without cuts.
+/// What the items of a card, or of a joint member, stand for, [items]. Throws `usage_error` for one
+/// without cuts.
 std::vector<datasets::item_range> item_ranges(scorecard_member const& of);
+std::vector<datasets::item_range> item_ranges(joint_member const& of);
 
-/// What one feature adds to a score that is a sum: points of an item, or a weight times a z-score.
+/// What one feature adds to a score that is a sum: points of an item, a weight times a z-score, or
+/// (joint) both; or what a pair of features adds.
 struct score_term {
   std::uint32_t feature = 0;
   double adds = 0;
-  std::optional<rules::item> item;  ///< scorecard: as explainer::ranges numbers it; none: no item
-  double weight = 0;                ///< linear: of the z-score, or of the missing value
-  double z = 0;                     ///< linear; 0 where missing
-  bool missing = false;             ///< linear: the document misses the value
+  /// scorecard, joint: as explainer::ranges numbers it; none: no item
+  std::optional<rules::item> item;
+  double weight = 0;     ///< linear, joint: of the z-score; linear: or of the missing value
+  double z = 0;          ///< linear, joint; 0 where missing
+  bool missing = false;  ///< linear, joint: the document misses the value
+  double points = 0;     ///< joint: of the item, or of the pair
+  std::optional<std::uint32_t> partner{};     ///< joint: the pair's second feature
+  std::optional<rules::item> partner_item{};  ///< joint: its item
 };
 
-/// A score that is a sum of terms, one a feature, ascending; added in this order they are the score
-/// (scorecard: within 1e-12, for the sum is of integers).
+/// A score that is a sum of terms, one a feature, ascending, then (joint) one a pair of features;
+/// added in this order they are the score (scorecard: within 1e-12, for the sum is of integers).
 struct sum_explanation {
   double score = 0;
   std::vector<score_term> terms;
@@ -217,6 +224,8 @@ struct model_comparison {
   std::vector<member_comparison> members;
 };
 
+struct joint_documents;
+
 /// Explains the scores of one query's list of documents.
 class explainer {
  public:
@@ -241,6 +250,7 @@ class explainer {
   struct member_list {
     std::shared_ptr<datasets::binned_dataset const> items;  // null for raw documents
     std::vector<linear_part> parts;                         // linear: [documents x features]
+    std::shared_ptr<joint_documents const> joint;           // joint
     std::vector<double> scores;
     std::vector<std::size_t> order;
     double mean = 0, deviation = 0;
@@ -249,6 +259,7 @@ class explainer {
   ranker const& rules_of(std::size_t k) const;
   double part(std::size_t k, std::size_t d) const;
   sum_explanation terms(std::size_t k, std::size_t d) const;
+  std::vector<score_term> joint_terms(std::size_t k, std::size_t d) const;
 
   scorer const& by_;
   std::vector<member_list> members_;

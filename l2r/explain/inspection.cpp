@@ -353,7 +353,11 @@ void add_parts_of(member_explanation const& of, prepared_member const& member, s
     parts[d] += part;
   };
   if (auto const* const sum = std::get_if<sum_explanation>(&of.why)) {
-    for (score_term const& term : sum->terms) add(term.feature, term.adds);
+    for (score_term const& term : sum->terms) {
+      double const share = term.partner ? term.adds / 2 : term.adds;  // Shapley's, of a pair
+      add(term.feature, share);
+      if (term.partner) add(*term.partner, share);
+    }
     return;
   }
   auto const& why = std::get<explanation>(of.why);

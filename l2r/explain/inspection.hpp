@@ -110,6 +110,8 @@ std::vector<points_interval> bootstrap(context const& ctx, scorecard_member cons
 /// The mean over the documents that the weights were fitted to of the size of what a feature adds;
 /// the furthest first, then by number. Nothing where the weights do not know them.
 std::vector<feature_part> inspect(linear_member const& linear);
+/// The same of the curves of a joint member: pairs of features are left out.
+std::vector<feature_part> inspect(joint_member const& joint);
 
 /// What features move in the score of all members together.
 struct combined_inspection {

@@ -69,4 +69,12 @@ std::vector<feature_part> inspect(linear_member const& linear) {
   return parts;
 }
 
+std::vector<feature_part> inspect(joint_member const& joint) {
+  std::vector<feature_part> parts;
+  for (std::size_t f = 0; f < joint.features.size(); ++f)
+    parts.push_back({joint.features[f], value_of_weight(joint.moved.at(f))});
+  sort_by_moved(parts);
+  return parts;
+}
+
 }  // namespace rulerank::l2r

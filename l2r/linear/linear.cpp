@@ -5,6 +5,7 @@
 #include "datasets/text_source.hpp"
 #include "datasets/values_of.hpp"
 #include "l2r/linear/cholesky.hpp"
+#include "l2r/linear/z_scores.hpp"
 #include "l2r/model/json_fields.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/query_folds.hpp"
@@ -46,18 +47,6 @@ void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_na
                           rulerank::quoted(names.begin()->second)));
 }
 
-/// The documents with z-scores, and with the numbers that features have in `names`.
-datasets::dataset z_scores(context const& ctx, datasets::dataset const& documents,
-                           datasets::feature_names const& names, linear_options const& options) {
-  auto const normalized = [&](datasets::dataset const& of) {
-    return datasets::normalize(ctx, of, datasets::normalization::query_zscore, options.missing,
-                               options.unlisted);
-  };
-  if (documents.names == names || documents.entries.empty()) return normalized(documents);
-  expect_a_name_in_common(documents, names);
-  return normalized(datasets::renumbered(documents, names));
-}
-
 /// The sums of one fold's documents: of products of unknowns, and of these with labels.
 struct moments {
   explicit moments(std::size_t unknowns) : products(unknowns), with_label(unknowns) {}
@@ -89,7 +78,7 @@ struct moments {
 class design {
  public:
   design(context const& ctx, datasets::dataset const& train, linear_options const& options)
-      : data_(z_scores(ctx, train, train.names, options)),
+      : data_(z_scores(ctx, train, train.names, options.missing, options.unlisted)),
         labelled_(datasets::labelled_documents(train, "learn from")),
         lists_(datasets::subset_queries(train, labelled_)),
         features_(datasets::listed_features(train)),
@@ -260,6 +249,17 @@ std::vector<std::uint32_t> numbers_of(linear_weights const& by) {
 
 }  // namespace
 
+datasets::dataset z_scores(context const& ctx, datasets::dataset const& documents,
+                           datasets::feature_names const& names, datasets::missing_values missing,
+                           datasets::unlisted_values unlisted) {
+  auto const normalized = [&](datasets::dataset const& of) {
+    return datasets::normalize(ctx, of, datasets::normalization::query_zscore, missing, unlisted);
+  };
+  if (documents.names == names || documents.entries.empty()) return normalized(documents);
+  expect_a_name_in_common(documents, names);
+  return normalized(datasets::renumbered(documents, names));
+}
+
 void check(linear_options const& options) {
   if (!(options.strength >= 0 && options.strength <= 1e9) ||
       (options.strength > 0 && options.strength < 1e-9))
@@ -344,7 +344,8 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
 
 std::vector<double> score(context const& ctx, linear_weights const& by,
                           datasets::dataset const& documents) {
-  datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
+  datasets::dataset const data =
+      z_scores(ctx, documents, by.names, by.options.missing, by.options.unlisted);
   std::vector<std::uint32_t> const features = numbers_of(by);
   double const unlisted = unlisted_value(by.options);
   std::vector<double> scores(data.size());
@@ -359,7 +360,8 @@ std::vector<double> score(context const& ctx, linear_weights const& by,
 
 std::vector<linear_part> linear_parts(context const& ctx, linear_weights const& by,
                                       datasets::dataset const& documents) {
-  datasets::dataset const data = z_scores(ctx, documents, by.names, by.options);
+  datasets::dataset const data =
+      z_scores(ctx, documents, by.names, by.options.missing, by.options.unlisted);
   std::vector<std::uint32_t> const features = numbers_of(by);
   double const unlisted = unlisted_value(by.options);
   std::vector<linear_part> parts;

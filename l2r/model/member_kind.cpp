@@ -97,7 +97,7 @@ std::string_view kind_of(model_member const& of) {
 }
 
 std::span<member_kind const> member_kinds() {
-  static std::array const kinds{rules_kind, scorecard_kind, linear_kind};
+  static std::array const kinds{rules_kind, scorecard_kind, linear_kind, joint_kind};
   static_assert(kinds.size() == std::variant_size_v<model_member>);
   static_assert(kinds.size() == std::variant_size_v<recipe>);
   return kinds;

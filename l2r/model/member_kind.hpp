@@ -91,5 +91,6 @@ std::span<member_kind const> member_kinds();
 extern member_kind const rules_kind;      // rules_member.cpp
 extern member_kind const scorecard_kind;  // scorecard_member.cpp
 extern member_kind const linear_kind;     // linear_member.cpp
+extern member_kind const joint_kind;      // joint_member.cpp
 
 }  // namespace rulerank::l2r

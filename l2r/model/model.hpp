@@ -54,11 +54,57 @@ struct linear_member {
   linear_weights weights;
 };
 
+/// How a `joint_member` is fitted (docs/members.md).
+struct joint_options {
+  std::size_t max_pairs = 24;  ///< pairs of features with a table, at most; 0 to 1000
+  std::size_t folds = 5;       ///< of cross-fitting, 2 to 1000
+};
+
+/// Throws `usage_error` for what makes no sense.
+void check(joint_options const& options);
+
+/// Times the sum of squares of the weights, of the points, of the differences of neighbouring bins'
+/// points, and of the points of tables.
+struct joint_penalties {
+  double weights = 0.1;
+  double points = 0.1;
+  double smoothness = 1;
+  double tables = 0.3;
+};
+
+/// Points of two features together, by groups of neighbouring bins.
+struct joint_pair {
+  std::size_t first = 0, second = 0;  ///< positions among the member's features, ascending
+  std::vector<std::int64_t> points;   ///< [groups of first x groups of second]
+};
+
+/// Ranks by a sum of curves, one a feature: a weight times the z-score within the query (0 where
+/// the value is missing), and the points of its bin; and of tables, one a pair of features. Weights
+/// and points are whole numbers in units of 2^-joint_bits. Documents that are items already have no
+/// score by it.
+struct joint_member {
+  std::shared_ptr<datasets::discretizer const> cuts;  ///< not null
+  joint_options options;                              ///< that it was fitted with
+  joint_penalties penalties;                          ///< that were chosen
+  /// pair: the weighted pair loss; point: squares, where few documents are compared.
+  card_loss loss = card_loss::pair;
+  std::vector<std::uint32_t> features;    ///< [F] ascending
+  std::vector<std::uint32_t> item_begin;  ///< [F + 1] as in a binned_dataset
+  std::vector<std::int64_t> weights;      ///< [F]
+  std::vector<std::int64_t> points;       ///< [items]
+  std::vector<joint_pair> pairs;          ///< those that gained most first
+  std::uint32_t training_documents = 0;
+  /// The mean over the training documents of the size of what each feature, then each pair, adds.
+  std::vector<std::int64_t> moved;
+};
+
+inline constexpr int joint_bits = 32;
+
 /// One way to score documents, of one of several kinds.
-using model_member = std::variant<rules_member, scorecard_member, linear_member>;
+using model_member = std::variant<rules_member, scorecard_member, linear_member, joint_member>;
 
 /// The words for kinds of members, in the order of `model_member` and `recipe`: rules, scorecard,
-/// linear.
+/// linear, joint.
 std::span<std::string_view const> member_kind_names();
 /// The word for a member: `card` for a scorecard on one page, whose kind in a model file is
 /// `scorecard`.
@@ -97,8 +143,16 @@ struct linear_recipe {
   linear_options options;
 };
 
+/// How to fit a `joint_member`.
+struct joint_recipe {
+  datasets::discretizer_options discretizer{datasets::binning::frequency, 20};
+  /// Not null: these cuts are used, and `discretizer` is not looked at.
+  std::shared_ptr<datasets::discretizer const> cuts;
+  joint_options options;
+};
+
 /// How to fit a member.
-using recipe = std::variant<rules_recipe, scorecard_recipe, linear_recipe>;
+using recipe = std::variant<rules_recipe, scorecard_recipe, linear_recipe, joint_recipe>;
 
 /// Fits one member a recipe on the training documents that have a label, in the order of the
 /// recipes; cuts and items that recipes share are made once. Those without one (`unlabelled`) count

@@ -1,4 +1,5 @@
 #include "core/process_group.hpp"
+#include "l2r/joint/joint.hpp"
 #include "l2r/model/query_folds.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/model/scorer.hpp"
@@ -23,6 +24,25 @@ std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
       for (std::size_t d = train.queries[q].begin; d < train.queries[q].end; ++d)
         documents.push_back(d);
   return documents;
+}
+
+/// Whether a joint member can be fitted, and in a time that suits a comparison.
+bool suits_joint(datasets::dataset const& train, datasets::discretizer_options const& discretizer,
+                 datasets::discretizer const* cuts) {
+  constexpr double most_work = 1e9;  // half a minute for all folds
+  std::size_t features = 0, unknowns = 0;
+  if (cuts == nullptr) {
+    features = datasets::listed_features(train).size();
+    unknowns = features * (static_cast<std::size_t>(discretizer.bins) + 2);
+  } else {
+    features = cuts->features.size();
+    for (datasets::feature_cuts const& f : cuts->features) unknowns += f.cuts.size() + 3;
+  }
+  return unknowns <= most_joint_unknowns &&
+         static_cast<double>(train.size()) * static_cast<double>(features * unknowns) <=
+             most_work &&
+         std::ranges::all_of(train.queries,
+                             [](auto const& query) { return query.size() <= most_joint_list; });
 }
 
 /// ndcg_of_pairs of the labelled documents.
@@ -63,8 +83,11 @@ std::vector<compared_model> models_beside_card(
                  {scorecard_recipe{bins, cuts, pairs}, linear_recipe{line}}});
   all.push_back({"recommended", recommend(count_labels(train), discretizer, cuts).recipes});
   all.push_back({"linear (cross-fitted)", {linear_recipe{line}}});
+  bool const suits = suits_joint(train, bins, cuts.get());
+  joint_recipe const joint{bins, cuts, {}};
   bins.bins = 10;
   all.push_back({"rules", {rules_recipe{bins, cuts, {}}}});
+  if (suits) all.push_back({"joint", {joint}});
   return all;
 }
 

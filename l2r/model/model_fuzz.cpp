@@ -82,11 +82,16 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
   other.rule_size = 2;
   other.support_weight = 0.5;
   other.smoothing = 1;
-  l2r::model const kinds =
-      l2r::fit(context{}, documents(),
-               std::vector<l2r::recipe>{l2r::scorecard_recipe{}, l2r::linear_recipe{}});
+  l2r::model const kinds = l2r::fit(
+      context{}, documents(),
+      std::vector<l2r::recipe>{l2r::scorecard_recipe{}, l2r::linear_recipe{}, l2r::joint_recipe{}});
+  l2r::model joint =
+      l2r::fit(context{}, documents(), std::vector<l2r::recipe>{l2r::joint_recipe{}});
+  auto& tables = std::get<l2r::joint_member>(joint.members.front());
+  tables.pairs.push_back({0, 1, std::vector<std::int64_t>(16, 5)});
+  tables.moved.push_back(5);
   std::vector<std::string> seeds;
-  for (l2r::model const& m : {small_model(), two, kinds}) {
+  for (l2r::model const& m : {small_model(), two, kinds, joint}) {
     std::string const whole = l2r::to_bytes(m);
     seeds.push_back(whole.substr(whole.find('\n') + 1));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "l2r/linear/linear.hpp"
+#include "l2r/model/model.hpp"
 #include "l2r/model/recommended.hpp"
 #include "l2r/rules/options.hpp"
 #include "l2r/scorecard/scorecard.hpp"
@@ -32,6 +33,13 @@ nlohmann::ordered_json to_json(linear_options const& options);
 /// not fit.
 linear_options linear_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                    std::string const& prefix = {});
+
+/// One object: max_pairs, folds.
+nlohmann::ordered_json to_json(joint_options const& options);
+/// Throws `error` naming `name` and, before the key, `prefix` for a value that is missing or does
+/// not fit.
+joint_options joint_options_from(nlohmann::ordered_json const& json, std::string const& name,
+                                 std::string const& prefix = {});
 
 /// One object: name, reason, labels (the counts), members (kind and options of each).
 nlohmann::ordered_json to_json(recommendation const& of, label_counts const& labels);

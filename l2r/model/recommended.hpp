@@ -90,7 +90,8 @@ struct compared_model {
 };
 
 /// The models that a card is compared with: a scorecard and linear by pairs, the recommended
-/// members, linear, rules. Arguments as `recommend` has them.
+/// members, linear, rules, and joint where the documents and features are not too many. Arguments
+/// as `recommend` has them.
 std::vector<compared_model> models_beside_card(
     datasets::dataset const& train, datasets::discretizer_options const& discretizer = {},
     std::shared_ptr<datasets::discretizer const> const& cuts = nullptr);

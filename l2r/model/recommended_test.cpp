@@ -213,9 +213,14 @@ TEST(compare_models, of_equal_labels_or_one_query_compares_nothing) {
 
 TEST(compare_models, a_card_is_compared_with_models_of_all_kinds) {
   auto const beside = models_beside_card(lists(10, 12));
-  ASSERT_EQ(beside.size(), 4U);
+  ASSERT_EQ(beside.size(), 5U);
   for (compared_model const& one : beside) EXPECT_FALSE(one.recipes.empty()) << one.name;
-  EXPECT_TRUE(std::holds_alternative<rules_recipe>(beside.back().recipes.front()));
+  EXPECT_TRUE(std::holds_alternative<rules_recipe>(beside[3].recipes.front()));
+  EXPECT_TRUE(std::holds_alternative<joint_recipe>(beside.back().recipes.front()));
+  std::string wide = "1 qid:1";  // too many features for a joint member
+  for (int f = 1; f <= 200; ++f) wide += fmt::format(" {}:{}", f, f);
+  auto const narrower = models_beside_card(datasets::parse_svmlight({}, wide + '\n', "wide"));
+  for (compared_model const& one : narrower) EXPECT_NE(one.name, "joint");
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ struct page_choice {
 /// cross-fitting over seeded folds of queries. A card of each size has smoothness 0.1, unless
 /// cards of another smoothness are better by more than two standard errors of the paired
 /// difference. The size is the smallest whose card is, beyond two standard errors, at most 0.5 %
-/// of its quality behind the largest. Without `asked.cross_fit`, with fewer than two queries, and where no query tells cards
-/// apart, the options are those asked for, and there is no frontier.
+/// of its quality behind the largest. Without `asked.cross_fit`, with fewer than two queries, and
+/// where no query tells cards apart, the options are those asked for, and there is no frontier.
 page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
                         datasets::binned_dataset const& training, datasets::discretizer const& cuts,
                         scorecard_options const& asked);

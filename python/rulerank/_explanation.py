@@ -8,7 +8,7 @@ import typing
 class MemberExplanation:
     """What one member of a model does to a score.
 
-    `kind` is rules, scorecard, card or linear. `score`, `rank`: by this member alone; `mean`, `deviation`: of its
+    `kind` is rules, scorecard, card, linear or joint. `score`, `rank`: by this member alone; `mean`, `deviation`: of its
     scores over the query's documents; `part`: what it adds to the combined score. Of a comparison these
     are pairs, and mean and deviation None. `rules`, `items` and `terms` are DataFrames: of rules those
     that move the score most, and what each item moves; of a sum what each feature adds.

@@ -27,14 +27,14 @@ if typing.TYPE_CHECKING:
 
     from ._types import Array, Bins, Count, Names, Path, Penalty, Progress, RandomState, Rows, Vector
 
-KINDS = ("rules", "scorecard", "card", "linear")
+KINDS = ("rules", "scorecard", "card", "linear", "joint")
 # The kinds of members that a parameter is of.
 KINDS_OF = {"rule_size": ("rules",), "min_support": ("rules",), "min_confidence": ("rules",),
             "support_weight": ("rules",), "smoothing": ("rules",), "feature_share": ("rules",),
-            "method": ("rules", "scorecard", "card"), "bins": ("rules", "scorecard", "card"),
+            "method": ("rules", "scorecard", "card", "joint"), "bins": ("rules", "scorecard", "card", "joint"),
             "loss": ("scorecard", "card"), "points_penalty": ("scorecard", "card"), "smoothness": ("scorecard", "card"),
             "max_features": ("card",), "max_points": ("card",), "target": ("card",), "monotone": ("card",), "card": ("card",),
-            "strength": ("linear",)}
+            "strength": ("linear",), "pairs": ("joint",)}
 
 
 # What None is.
@@ -79,14 +79,15 @@ class RuleRanker(Running, BaseEstimator):
 
     Parameters
     ----------
-    members : kinds of members: rules, scorecard, card, linear, as a list or "rules,linear"; or "recommended"
+    members : kinds of members: rules, scorecard, card, linear, joint, as a list or "rules,linear"; or "recommended"
         The standardized scores of several members are averaged. recommended: what is best for labels like those of
         `fit`; `recommendation_` says what and why.
     rule_size, min_support, min_confidence, support_weight, smoothing, feature_share
         Of rules: items of a rule with its consequent; when a rule is valid; W of an itemset's weight n^W;
         A of the confidence (n_r + A prior_r) / (n + A); the share of the features that rules are made of.
     method, bins, norm, missing_values, unlisted
-        How features become items, as of `Discretizer`. None: "tube" and 10, of a card "capped" and 12.
+        How features become items, as of `Discretizer`. None: "tube" and 10, of a card "capped" and 12,
+        of joint members "frequency" and 20.
     cuts : `Discretizer.cuts_`, instead of these
     loss, points_penalty, smoothness
         Of a scorecard or a card: {"pair", "list", "point"} and two numbers. None: "pair", 1e-4 and 0.1, of a card
@@ -99,6 +100,7 @@ class RuleRanker(Running, BaseEstimator):
         Directions of the points of a card. either, of features that it does not have too: as the labels say
     card : str, a card as `card_text` gives it and a person edited it, whose open points (?) are fitted
     strength : number or "cross-fit", of the ridge of linear members
+    pairs : of joint members, pairs of features with points of their own at most
     folds : of cross-fitting
     engine : {"auto", "lrar", "project", ...}, what counts rules; all give the same bits
     qid_column : str or int or None
@@ -136,7 +138,7 @@ class RuleRanker(Running, BaseEstimator):
                  loss: str | None = None, points_penalty: Penalty | None = None, smoothness: float | None = None,
                  max_features: Count = 10, max_points: Count = 100, target: str = "auto",
                  monotone: Mapping[str | int, str] | None = None, card: str | None = None, strength: Penalty = 10.0,
-                 folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
+                 pairs: Count = 24, folds: Count = 5, engine: str = "auto", qid_column: str | int | None = "qid", device: str = "cpu",
                  n_jobs: int | None = None, random_state: RandomState = 1, verbose: Progress = False) -> None:
         self.members = members
         self.rule_size = rule_size
@@ -160,6 +162,7 @@ class RuleRanker(Running, BaseEstimator):
         self.monotone = monotone
         self.card = card
         self.strength = strength
+        self.pairs = pairs
         self.folds = folds
         self.engine = engine
         self.qid_column = qid_column
@@ -209,7 +212,9 @@ class RuleRanker(Running, BaseEstimator):
                 cutting, self.cuts, self.method, 0 if self.bins == "cv" else self.bins, self.loss, self.points_penalty,
                 self.smoothness, self.folds, self.max_features, self.max_points, self.target, train,
                 directions_text(self.monotone, getattr(self, "feature_names_in_", None)), self.card),
-            "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds)}
+            "linear": lambda: _core.linear_recipe(cutting, number("strength"), self.folds),
+            "joint": lambda: _core.joint_recipe(
+                cutting, self.cuts, self.method, 0 if self.bins == "cv" else self.bins, self.pairs, self.folds)}
         return [make[kind]() for kind in kinds]
 
     def fit(self, X: Rows, y: Vector, qid: Vector | None = None) -> Self:

@@ -53,6 +53,7 @@ shared_cuts shared(fitted_cuts const* given) {
 datasets::discretizer const* cuts_of(l2r::model_member const& member) {
   if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) return rules->cuts.get();
   if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) return card->cuts.get();
+  if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) return joint->cuts.get();
   return nullptr;
 }
 
@@ -111,6 +112,11 @@ void add_parameters(nb::dict& to, l2r::linear_member const& of) {
   to["unlisted"] = std::string(datasets::name_of(options.unlisted));
 }
 
+void add_parameters(nb::dict& to, l2r::joint_member const& of) {
+  to["pairs"] = of.options.max_pairs;
+  to["folds"] = of.options.folds;
+}
+
 /// The parameters of a ranker that fits such members. Where several members have one, the first's.
 nb::dict model_parameters(l2r::model const& model) {
   nb::dict all;
@@ -140,6 +146,7 @@ std::string feature_text(std::uint32_t feature, datasets::feature_names const& n
 struct wording {
   std::vector<datasets::item_range> ranges;
   datasets::feature_names const& names;
+  std::string_view kind;  ///< of the member
 
   nb::list items(std::span<rules::item const> of) const {
     nb::list words;
@@ -201,13 +208,17 @@ nb::dict explained(l2r::explanation const& why, wording const& words) {
 
 nb::dict explained(l2r::sum_explanation const& why, wording const& words) {
   nb::list terms;
+  bool const is_joint = words.kind == "joint";
   for (l2r::score_term const& term : why.terms) {
     nb::dict row;
     row["feature"] = feature_text(term.feature, words.names);
     row["adds"] = term.adds;
-    if (term.item) {
-      row["item"] = datasets::words_of(words.ranges[*term.item], words.names);
-    } else {
+    if (term.item) row["item"] = datasets::words_of(words.ranges[*term.item], words.names);
+    if (term.partner) row["partner"] = feature_text(*term.partner, words.names);
+    if (term.partner_item)
+      row["partner_item"] = datasets::words_of(words.ranges[*term.partner_item], words.names);
+    if (is_joint) row["points"] = term.points;
+    if (is_joint ? !term.partner : !term.item) {
       row["weight"] = term.weight;
       row["z"] = term.z;
       row["missing"] = term.missing;
@@ -291,7 +302,7 @@ class python_scorer {
     nb::list members;
     for (std::size_t k = 0; k < found.members.size(); ++k) {
       l2r::member_explanation const& one = found.members[k];
-      wording const words{why.ranges(k), names};
+      wording const words{why.ranges(k), names, l2r::kind_of(scorer_.fitted().members[k])};
       nb::dict member =
           std::visit([&](auto const& each) { return explained(each, words); }, one.why);
       member["member"] = std::string(l2r::kind_of(scorer_.fitted().members[k]));
@@ -316,7 +327,7 @@ class python_scorer {
     nb::list members;
     for (std::size_t k = 0; k < found.members.size(); ++k) {
       l2r::member_comparison const& one = found.members[k];
-      wording const words{why.ranges(k), names};
+      wording const words{why.ranges(k), names, l2r::kind_of(scorer_.fitted().members[k])};
       nb::dict member =
           std::visit([&](auto const& each) { return compared(each, words); }, one.why);
       member["member"] = std::string(l2r::kind_of(scorer_.fitted().members[k]));
@@ -352,6 +363,8 @@ auto importances(run_settings const& how, fitted_model const& of, std::size_t do
         return l2r::inspect(*card).features;
       if (auto const* const linear = std::get_if<l2r::linear_member>(&member))
         return l2r::inspect(*linear);
+      if (auto const* const joint = std::get_if<l2r::joint_member>(&member))
+        return l2r::inspect(*joint);
       auto const& rules = std::get<l2r::rules_member>(member);
       l2r::ranker const ranker(ctx, *rules.training, {.scoring = rules.scoring});
       return l2r::inspect(ctx, ranker, *rules.training, {.top = 0, .documents = documents})
@@ -414,6 +427,21 @@ member_recipe card_of(datasets::discretizer_options const& discretizer, fitted_c
   return {std::move(made)};
 }
 
+/// How to fit a joint member; what is none suits one.
+member_recipe joint_of(datasets::discretizer_options const& discretizer, fitted_cuts const* cuts,
+                       std::optional<std::string> const& method, std::optional<int> bins,
+                       std::size_t pairs, std::size_t folds) {
+  l2r::joint_recipe made;
+  datasets::discretizer_options const own = made.discretizer;
+  made.cuts = shared(cuts);
+  made.discretizer = discretizer;
+  made.discretizer.method = method ? datasets::binning_from(*method) : own.method;
+  made.discretizer.bins = bins.value_or(own.bins);
+  made.options = {pairs, folds};
+  l2r::check(made.options);
+  return {std::move(made)};
+}
+
 void add_recipes(nb::module_& to) {
   nb::class_<member_recipe> const recipe(to, "Recipe", "How to fit a member of a model.");
   to.def(
@@ -459,6 +487,8 @@ void add_recipes(nb::module_& to) {
         return member_recipe{l2r::linear_recipe{options}};
       },
       "discretizer"_a, "strength"_a.none(), "folds"_a, "strength None: by cross-fitting.");
+  to.def("joint_recipe", joint_of, "discretizer"_a, "cuts"_a.none(), "method"_a.none(),
+         "bins"_a.none(), "pairs"_a, "folds"_a);
   to.def(
       "recommend",
       [](documents const& train, datasets::discretizer_options const& discretizer,

@@ -23,6 +23,7 @@ WRONG = {
     functools.partial(RuleRanker, "scorecard"): {"loss": [1], "points_penalty": ["auto"], "smoothness": ["much"],
                                                  "folds": [2.5, -2]},
     functools.partial(RuleRanker, "card"): {"max_features": [2.5, None], "max_points": ["many"], "target": [3], "smoothness": ["much"]},
+    functools.partial(RuleRanker, "joint"): {"pairs": [2.5, -1]},
     functools.partial(RuleRanker, "linear"): {"strength": ["auto", None], "folds": ["5"]},
     SelectiveSampler: {"partitions": [None, 2.5, "all"], "max_documents": [-1, 0.5, None], "whole_queries": [1, "yes"],
                        "feature_order": [None], "rule_size": ["4"], "cuts": [X]},

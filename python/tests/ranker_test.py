@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 import rulerank
 from rulerank import RuleRanker, evaluate, load_letor
 
-MEMBERS = ["recommended", "rules", "scorecard", "card", "linear", "rules,scorecard,linear"]
+MEMBERS = ["recommended", "rules", "scorecard", "card", "linear", "joint", "rules,scorecard,linear"]
 
 
 @pytest.fixture(scope="module")
@@ -269,6 +269,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     ("scorecard", {"loss": "list", "points_penalty": 0.01, "smoothness": 1, "bins": 5}),
     ("scorecard", {"points_penalty": "cross-fit", "folds": 3}),
     ("linear", {"strength": 30, "folds": 4, "missing_values": "none"}),
+    ("joint", {"pairs": 3, "folds": 3, "bins": 6}),
     ("linear,rules,scorecard", {"rule_size": 2, "strength": 3, "loss": "point"})])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_loaded_ranker_knows_what_the_file_says(train, test, tmp_path, members, params, named):
@@ -338,7 +339,7 @@ def test_directions_of_a_card():
         assert "tf idf" not in text and "age" in text
 
 
-@pytest.mark.parametrize("members", ["rules", "scorecard", "linear", "recommended"])
+@pytest.mark.parametrize("members", ["rules", "scorecard", "linear", "joint", "recommended"])
 def test_a_loaded_ranker_takes_as_many_columns_as_the_fitted_one(train, test, tmp_path, members):
     """Whatever rows list: of a sparse X the last columns may have no value, and a wider X may have a column of query ids."""
     for make in (np.asarray, sp.csr_matrix, sp.coo_matrix, sp.bsr_matrix, sp.lil_matrix):

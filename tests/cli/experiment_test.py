@@ -383,18 +383,18 @@ class Curves(harness.CommandLine):
         line = ["experiment", "--folds", "data", "--random-draws", 2, "--metrics", "MAP", "--format", "tsv", "--out-dir"]
         shown = self.expect(0, *line, "first", env=empty).stdout.decode()
         tables = [table.splitlines() for table in shown.split("\n\n")]
-        for table, labels, rankers in ((tables[0], "100 %", 3), (tables[1], "5 %", 6)):
+        for table, labels, rankers in ((tables[0], "100 %", 4), (tables[1], "5 %", 8)):
             self.assertTrue(table[0].removeprefix("# ").startswith(f"{labels} of the labels, the best first"), table[0])
             rows = [dict(zip(table[1].split("\t"), row.split("\t"))) for row in table[2:]]
             systems = [row["system"] for row in rows if row["system"] != "lightgbm"]
-            self.assertEqual(sorted(systems), sorted(["card", "rules", "feature"] * (rankers // 3)))
+            self.assertEqual(sorted(systems), sorted(["card", "joint", "rules", "feature"] * (rankers // 4)))
             means = [float(row["MAP"]) for row in rows]
             self.assertEqual(means, sorted(means, reverse=True))
             self.assertEqual(rows[0]["difference"], "")
             for row in rows[1:]:
                 self.assertLessEqual(float(row["from"]), float(row["difference"]))
                 self.assertLessEqual(float(row["difference"]), float(row["to"]))
-        self.assertEqual({row["system"] for row in self.rows("first")} - {"lightgbm"}, {"card", "rules", "feature"})
+        self.assertEqual({row["system"] for row in self.rows("first")} - {"lightgbm"}, {"card", "joint", "rules", "feature"})
 
     def test_lightgbm(self):
         line = ["experiment", "--folds", "data", "--out-dir", "out", "--systems", "rules,lightgbm", *self.QUICK]

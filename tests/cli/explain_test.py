@@ -107,7 +107,7 @@ class Explain(harness.CommandLine):
         self.assertEqual([sum(column) for column in zip(*rows[:-1])], rows[-1], shown)
 
     def test_terms_of_points_and_weights_add_up(self):
-        for kinds in ("scorecard", "linear", "scorecard,linear,rules"):
+        for kinds in ("scorecard", "linear", "joint", "scorecard,linear,rules"):
             with self.subTest(kinds=kinds):
                 why = self.explained("--members", kinds, "--qid", 1, "--rank", 2)
                 members = why.get("members", [why])
@@ -123,7 +123,8 @@ class Explain(harness.CommandLine):
                                            member["document"]["score"], places=12)
                     for term in terms:
                         if "weight" in term:
-                            self.assertAlmostEqual(term["adds"], term["weight"] * term["z"], places=12)
+                            self.assertAlmostEqual(term["adds"], term["weight"] * term["z"] + term.get("points", 0), places=12)
+                            self.assertEqual("points" in term, kinds == "joint")
                 both = self.explained("--members", kinds, "--qid", 1, "--against-rank", 3)
                 first = both.get("members", [both])[0]
                 difference = sum(t["adds"] for t in first["first"]["terms"]) - sum(

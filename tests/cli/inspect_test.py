@@ -137,6 +137,20 @@ class Inspect(harness.CommandLine):
         self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html shows a card alone")
         self.expect(2, "inspect", "k.model", "--model", "k.model", message="excludes")
 
+    def test_curves_of_a_joint_member(self):
+        self.expect(0, "fit", "--train", self.train, "--model", "j.model", "--members", "joint", "--quiet")
+        line = ["inspect", "--model", "j.model", "--quiet", "--test", self.test]
+        member = self.told(*line, "--format", "json")["members"][0]
+        self.assertEqual([one["feature"] for one in member["features"]], [1, 2, 3])
+        moved = [one["moved"] for one in member["features"]]
+        self.assertEqual(moved[0], max(moved))
+        curve = [one["weight"] * z + one["items"][b]["points"]
+                 for one in member["features"][:1] for z, b in ((-1, 0), (1, -2))]
+        self.assertGreater(curve[1], curve[0])
+        text = self.expect(0, *line, "--top", "2").stdout.decode()
+        for part in ("Kind joint", "loss pair, penalties of weights ", "The curves; a feature adds its weight"):
+            self.assertIn(part, text)
+
     def test_members_that_fit_chooses(self):
         many = self.file("many.txt", draw(320, "M"))
         self.expect(0, "fit", "--train", many, "--model", "best.model", "--members", "recommended",

@@ -301,7 +301,7 @@ class Rank(harness.CommandLine):
         for kinds in (["scorecard"], ["scorecard", "--loss", "list"], ["scorecard", "--smoothness", 3],
                       ["scorecard", "--loss", "point", "--points-penalty", 0.01], ["card"],
                       ["card", "--smoothness", 1, "--loss", "pair", "--max-features", 2, "--max-points", 9], ["linear"],
-                      ["linear", "--strength", 300], ["linear,rules"],
+                      ["linear", "--strength", 300], ["linear,rules"], ["joint"], ["joint", "--bins", 3, "--pairs", 0],
                       ["rules,scorecard,linear", "--method", "width", "--rule-size", 2]):
             with self.subTest(kinds=kinds):
                 whole = self.scores(*line, "--members", *kinds)
@@ -319,6 +319,10 @@ class Rank(harness.CommandLine):
         self.assertIn(b"60 documents, points of ", done.stderr)
         done = self.expect(0, "rank", "--model", self.model, "--test", self.test)
         self.assertIn(b"with scorecard", done.stderr)
+        self.expect(0, "fit", "--train", self.train, "--model", self.model, "--members", "joint",
+                    message="60 documents, curves of 3 features and 0 pairs by cross-fitting, in ")
+        self.expect(2, "fit", "--train", self.train, "--model", self.model, "--members", "linear", "--pairs", 3,
+                    message="--pairs: no member is of the kind joint; expected --members joint")
 
     def test_a_card_has_whole_points_and_says_what_its_size_costs(self):
         self.fit("--members", "card", "--max-features", 2, "--max-points", 20, "--loss", "pair",
@@ -429,7 +433,7 @@ class Rank(harness.CommandLine):
         self.assertEqual(json.loads(self.expect(0, "fit", "--train", train, "--model", self.model, "--json").stdout)["compared"],
                          compared)
         self.assertEqual([one["name"] for one in compared][0], "card")
-        self.assertEqual(len(compared), 5)
+        self.assertEqual(len(compared), 6)
         card = self.model.read_bytes()
         self.expect(0, "fit", "--train", train, "--model", self.model, "--best", "--threads", 3, message="the best is fitted: rules")
         self.assertNotEqual(self.model.read_bytes(), card)

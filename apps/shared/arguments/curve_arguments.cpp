@@ -65,7 +65,7 @@ void curve_arguments::add_to(CLI::App& verb) {
   list_option(verb, "--systems", systems_, experiment::curve_systems(),
               "Rankers that are compared, each from a part of the labels: " +
                   list_of_names(experiment::curve_systems()))
-      ->default_str("card, rules, feature, and lightgbm where it is installed");
+      ->default_str("card, joint, rules, feature, and lightgbm where it is installed");
   value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training part")
       ->default_str(fmt::format("{}, with --systems {}", first_budgets, all_budgets));
   list_option(verb, "--ways", ways_, experiment::curve_ways(),

@@ -61,7 +61,8 @@ void member_arguments::add_to(CLI::App& verb) {
   list_option(verb, "--members KIND,...", members, words,
               "Kinds of rankers, whose standardized scores are averaged: rules, "
               "scorecard (points an item), card (a scorecard on one page), linear (weights of raw "
-              "features); or recommended: what is best for labels like these, and why");
+              "features), joint (weights and points of one fit); or recommended: what is best for "
+              "labels like these, and why");
   word_option(
       verb, "--loss", loss, {"pair", "list", "point"},
       "scorecard, card: by pairs of documents, by whole lists, or least squares; the labels "
@@ -106,6 +107,11 @@ void member_arguments::add_to(CLI::App& verb) {
                            "the training queries"),
               [](std::string const& word) { strength_from(word); }, {std::string(cross_fitted)})
       ->default_str(fmt::format("{}", l2r::linear_options{}.strength));
+  number_option(verb, "--pairs", pairs,
+                "joint: pairs of features with points of their own, at most; cross-fitting says "
+                "how many",
+                {0, 1000})
+      ->default_str(fmt::format("{}", l2r::joint_options{}.max_pairs));
 }
 
 std::vector<std::string> member_arguments::kinds() const {
@@ -183,8 +189,17 @@ l2r::scorecard_options member_arguments::card(session& owner,
 
 datasets::discretizer_options member_arguments::card_cuts(
     discretizer_arguments const& values) const {
+  return cuts_like(l2r::card_recipe().discretizer, values);
+}
+
+datasets::discretizer_options member_arguments::joint_cuts(
+    discretizer_arguments const& values) const {
+  return cuts_like(l2r::joint_recipe{}.discretizer, values);
+}
+
+datasets::discretizer_options member_arguments::cuts_like(
+    datasets::discretizer_options const& own, discretizer_arguments const& values) const {
   datasets::discretizer_options options = values.options();
-  datasets::discretizer_options const own = l2r::card_recipe().discretizer;
   if (verb_ == nullptr || verb_->count("--method") == 0) options.method = own.method;
   if (verb_ == nullptr || verb_->count("--bins") == 0) options.bins = own.bins;
   return options;
@@ -200,6 +215,14 @@ l2r::linear_options member_arguments::linear(discretizer_arguments const& values
   return options;
 }
 
+l2r::joint_options member_arguments::joint() const {
+  l2r::joint_options options;
+  options.max_pairs = pairs.value_or(options.max_pairs);
+  options.folds = folds;
+  l2r::check(options);
+  return options;
+}
+
 void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
   if (verb_ == nullptr) return;
   // `linear` has the options that say what missing values are, too, and to name cuts or a norm for
@@ -208,10 +231,11 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
       {{"--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing",
         "--feature-share"},
        {"rules"}},
-      {{"--method", "--bins"}, {"rules", "scorecard", card_member}},
+      {{"--method", "--bins"}, {"rules", "scorecard", card_member, "joint"}},
       {{"--loss", "--points-penalty", "--smoothness"}, {"scorecard", card_member}},
       {{"--max-features", "--max-points", "--target", "--monotone", "--card"}, {card_member}},
-      {{"--strength"}, {"linear"}}};
+      {{"--strength"}, {"linear"}},
+      {{"--pairs"}, {"joint"}}};
   bool const recommended = kinds.front() == recommended_members;
   for (options_of_kinds const& one : all)
     for (char const* const option : one.options) {

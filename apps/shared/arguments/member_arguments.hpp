@@ -4,6 +4,7 @@
 #include "apps/shared/session/session.hpp"
 #include "datasets/dataset.hpp"
 #include "l2r/linear/linear.hpp"
+#include "l2r/model/model.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <cstddef>
@@ -34,12 +35,12 @@ double strength_from(std::string const& word);
 
 /// Which kinds of members a model has, and what those that are not `rules` are fitted with:
 /// --members, --loss --points-penalty --smoothness --max-features
-/// --max-points --target --monotone --card, --strength.
+/// --max-points --target --monotone --card, --strength, --pairs.
 struct member_arguments {
   std::string members = "rules";  ///< a verb with another default sets it before `add_to`
   std::optional<std::string> loss, points_penalty, strength, target;
   std::optional<double> smoothness;
-  std::optional<std::size_t> max_features;
+  std::optional<std::size_t> max_features, pairs;
   std::optional<int> points;
   std::string monotone, card_file;
   std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others
@@ -55,15 +56,21 @@ struct member_arguments {
   /// Those of a card, with what --card or --monotone says of features; `names`: those of the
   /// training documents. Throws `error` for a file that does not fit.
   l2r::scorecard_options card(session& owner, datasets::feature_names const& names) const;
-  /// The cuts of a card: `values`, and where the line names neither method nor bins a card's own.
+  /// The cuts of a card, or of a joint member: `values`, and where the line names no method or bins
+  /// its own.
   datasets::discretizer_options card_cuts(discretizer_arguments const& values) const;
+  datasets::discretizer_options joint_cuts(discretizer_arguments const& values) const;
   /// `values`: of --missing-values and --unlisted.
   l2r::linear_options linear(discretizer_arguments const& values) const;
+  l2r::joint_options joint() const;
   /// Throws `usage_error` for an option on the line, of members, scores or cuts, that no member of
   /// these kinds has, and for any beside `recommended`.
   void expect_use(std::vector<std::string> const& kinds) const;
 
  private:
+  datasets::discretizer_options cuts_like(datasets::discretizer_options const& own,
+                                          discretizer_arguments const& values) const;
+
   CLI::App const* verb_ = nullptr;  ///< none: a verb without these options, where all are rules
 };
 

@@ -135,6 +135,9 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
     } else if (recipe.kind == "scorecard") {
       all.emplace_back(
           l2r::scorecard_recipe{recipe.discretizer.options(), given, recipe.member.scorecard()});
+    } else if (recipe.kind == "joint") {
+      all.emplace_back(l2r::joint_recipe{recipe.member.joint_cuts(recipe.discretizer), given,
+                                         recipe.member.joint()});
     } else if (recipe.kind == card_member) {
       all.emplace_back(l2r::scorecard_recipe{recipe.member.card_cuts(recipe.discretizer), given,
                                              recipe.member.card(owner, train.names)});
@@ -191,6 +194,7 @@ void warn_of_lacking_features(session& owner, datasets::dataset const& data,
 datasets::discretizer const* cuts_of(l2r::model_member const& member) {
   if (auto const* const rules = std::get_if<l2r::rules_member>(&member)) return rules->cuts.get();
   if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) return card->cuts.get();
+  if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) return joint->cuts.get();
   return nullptr;
 }
 
