@@ -189,8 +189,7 @@ sample continued_selection::so_far() const {
     all.documents.push_back(c.document);
   }
   std::ranges::sort(all.documents);
-  auto const repeated = std::ranges::unique(all.documents);
-  all.documents.erase(repeated.begin(), repeated.end());
+  all.documents.erase(std::unique(all.documents.begin(), all.documents.end()), all.documents.end());
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "datasets/item_words.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/recommended.hpp"
 
@@ -21,8 +22,11 @@ struct fit_arguments : fitting_arguments {
   bool best = false;
   CLI::Option const* members = nullptr;
 
-  /// Whether the card is compared with other models: no one asked for certain members.
-  bool compares() const { return members->count() == 0 && settings.file.empty(); }
+  /// Whether the card is compared with other models: no one asked for certain members, or gave the
+  /// card, which folds of these documents do not judge.
+  bool compares() const {
+    return members->count() == 0 && settings.file.empty() && member.card_file.empty();
+  }
 };
 
 /// What a member was made of.
@@ -101,6 +105,18 @@ void say_where_it_is_not_portable(session& owner, datasets::dataset const& train
         "the values of {} of the card's {} are normalized within their query: a document's total "
         "depends on the list that it was normalized in",
         depend, counted(card->card.features.size(), "feature")));
+}
+
+/// Features of --card whose points the labels contradict are not on the card.
+void warn_of_dropped(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
+                     l2r::model const& model) {
+  auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
+  if (arguments.member.card_file.empty() || card == nullptr) return;
+  for (l2r::card_feature const& one : card->options.page->features)
+    if (std::ranges::count(card->card.features, one.feature) == 0)
+      owner.warn(fmt::format("{}: the labels contradict the direction {}; it is not on the card",
+                             datasets::feature_text(one.feature, train.names),
+                             l2r::name_of(one.direction)));
 }
 
 /// A member that gives all documents the same score is worth a warning.
@@ -184,8 +200,9 @@ l2r::model compared(session& owner, fit_arguments const& arguments, datasets::da
                           arguments.best ? "" : ": --best fits it"));
   else if (&best != &models.front())
     owner.say(fmt::format(
-        "no model ranks significantly better than the card; {} may be better by up to {:.4f}",
-        best.name, best.ahead.high));
+        "no model ranks significantly better than the card after correction for {} comparisons; {} "
+        "may be better by up to {:.4f}",
+        models.size() - 1, best.name, best.ahead.high));
   else
     owner.say("no model ranks better than the card");
   if (!arguments.best || &best == &models.front()) return card;
@@ -232,6 +249,7 @@ void fit(session& owner, fit_arguments const& arguments) {
     written.commit();
   }
   warn_of_constants(owner, model);
+  warn_of_dropped(owner, arguments, train, model);
   say_where_it_is_not_portable(owner, train, model);
   fitted_sizes const first = sizes_of(model.members.front());
   owner.note("training_documents", labelled);
@@ -284,6 +302,7 @@ void add_fit(CLI::App& program, session& owner) {
   a.members = verb.get_option("--members");
   verb.get_option("--best")->excludes(verb.get_option("--members"));
   verb.get_option("--best")->excludes(verb.get_option("--settings"));
+  verb.get_option("--best")->excludes(verb.get_option("--card"));
 }
 
 }  // namespace rulerank::apps

@@ -56,7 +56,8 @@ std::optional<report::card_form> card_form_of(inspect_arguments const& arguments
 
 void check(session& owner, inspect_arguments& arguments) {
   if (arguments.model.empty()) arguments.model = arguments.file;
-  if (arguments.model.empty()) throw usage_error("--model is required: the model to inspect");
+  if (arguments.model.empty())
+    throw usage_error("no model, expected one, such as rulerank inspect fold1.model");
   arguments.reading.check_inputs(owner, {{"--model", arguments.model},
                                          {"--names", arguments.names},
                                          {"--test", arguments.test},

@@ -82,8 +82,7 @@ class card_reader {
     if (std::ranges::find(features_, number, &card_feature::feature) != features_.end())
       fail(feature.column, fmt::format("{} is here twice, expected each feature once",
                                        datasets::feature_text(number, names_)));
-    features_.push_back({number, direction});
-    line_of_feature_ = number_;
+    features_.push_back({.feature = number, .direction = direction, .line = number_});
     before_.reset();
     has_least_ = has_missing_ = false;
   }
@@ -102,8 +101,15 @@ class card_reader {
     return number;
   }
 
+  static bool is_bin(std::string_view word) {
+    double number = 0;
+    return word == "least" || word == "missing" ||
+           datasets::read_number(word, number) == datasets::number_kind::finite;
+  }
+
   void read_bin(line_word const& least) {
-    if (features_.empty() || !with_bins_)
+    bool const is_indented = least.column > 1;
+    if (features_.empty() || !with_bins_ || (!is_indented && !is_bin(least.text)))
       fail(least.column,
            fmt::format("found {}, expected rising, falling, free or either", quoted(least.text)));
     card_feature& feature = features_.back();
@@ -142,6 +148,10 @@ class card_reader {
 
   std::optional<int> read_points(line_word const& word) const {
     if (word.text == "?") return {};
+    if (word.text.empty())
+      fail(word.column, fmt::format("found no points of the bin, expected whole points from 0 to "
+                                    "{}, or ?",
+                                    most_given_points));
     int points = -1;
     char const* const end = word.text.data() + word.text.size();
     auto const [stop, status] = std::from_chars(word.text.data(), end, points);
@@ -167,7 +177,7 @@ class card_reader {
 
   void end_feature() const {
     if (features_.empty() || !has_least_ || !features_.back().cuts.empty()) return;
-    throw error({name_, line_of_feature_, 1},
+    throw error({name_, features_.back().line, 1},
                 "found one bin, expected two, or none for those of the training documents");
   }
 
@@ -177,7 +187,6 @@ class card_reader {
   datasets::feature_names const& names_;
   bool with_bins_;
   std::vector<card_feature> features_;
-  std::size_t line_of_feature_ = 0;
   std::optional<int> before_;  // the last points that the feature was given
   bool has_least_ = false, has_missing_ = false;
 };

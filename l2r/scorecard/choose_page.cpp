@@ -143,6 +143,13 @@ std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_gr
   return all;
 }
 
+bool gives_all_points(card_page const& page) {
+  return page.only_these && std::ranges::all_of(page.features, [](card_feature const& one) {
+           return !one.points.empty() &&
+                  std::ranges::all_of(one.points, [](auto const& points) { return !!points; });
+         });
+}
+
 }  // namespace
 
 page_choice choose_page(context const& ctx, std::span<datasets::query_group const> queries,
@@ -151,7 +158,7 @@ page_choice choose_page(context const& ctx, std::span<datasets::query_group cons
   check(asked);
   page_choice choice{asked, {}};
   choice.options.cross_fit = false;
-  if (!asked.cross_fit) return choice;
+  if (!asked.cross_fit || gives_all_points(*asked.page)) return choice;
   if (asked.page->choose_loss) choice.options.loss = loss_for(queries, training);
   choice.options.page->choose_loss = false;
   bool const learns =

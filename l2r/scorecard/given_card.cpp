@@ -212,8 +212,8 @@ page_card fit_given(context const& ctx, std::span<datasets::query_group const> q
   page_scale const scale = scale_of(card, values, given, found[0] / most, most);
   if (!(scale.unit > 0))
     throw usage_error(
-        "the points that the card gives rank these documents from the worst to the best, expected "
-        "more points for better documents");
+        "the points that the card gives rank the labelled documents in reverse, expected more "
+        "points for better documents, or ? for points that are fitted");
   points = whole_points(card, std::move(values), given, scale.unit, most);
   if (purpose == fit_for::use) {
     std::vector<double> at(points.size()), gradient;

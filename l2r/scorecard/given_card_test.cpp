@@ -101,7 +101,9 @@ TEST(card_text, refuse_what_is_no_card) {
   EXPECT_EQ(error_of("free 1\n least 4.5\n"),
             "2:8: found \"4.5\", expected whole points from 0 to 10000, or ?");
   EXPECT_EQ(error_of("free 1\n least\n"),
-            "2:7: found \"\", expected whole points from 0 to 10000, or ?");
+            "2:7: found no points of the bin, expected whole points from 0 to 10000, or ?");
+  EXPECT_EQ(error_of("free 1\n least 4\n 1 2\n missing 3\nup 2\n"),
+            "5:1: found \"up\", expected rising, falling, free or either");
   EXPECT_EQ(error_of("free 1\n least 4 5\n"),
             "2:10: found \"5\" behind the points, expected the end of the line");
   EXPECT_EQ(error_of("free 1\n least 4\n 1 2\n missing 3\n 5 2\n"),

@@ -63,6 +63,7 @@ struct card_feature {
   /// The points of each bin, those of missing values last; what has none is fitted. None where
   /// there are no cuts.
   std::vector<std::optional<int>> points{};
+  std::size_t line = 0;  ///< of the text that names it; 0: none does
 };
 
 /// A card on one page: at most so many features, chosen one by one by what they gain; the points of

@@ -100,10 +100,11 @@ cuts_pointer cuts_of_page(context const& ctx, datasets::dataset const& train,
     auto const found =
         std::ranges::find(cuts.features, one.feature, &datasets::feature_cuts::feature);
     if (found == cuts.features.end() || found->cuts.empty())
-      throw error({train.name, 1, 1},
-                  fmt::format("no document has different values of {}, expected a feature of the "
-                              "card to have some",
-                              datasets::feature_text(one.feature, cuts.names)));
+      throw error(
+          {train.name, 1, 1},
+          fmt::format("all documents have the same value of {}, expected different values of "
+                      "a feature of the card",
+                      datasets::feature_text(one.feature, cuts.names)));
   }
   return std::make_shared<datasets::discretizer const>(std::move(cuts));
 }

@@ -248,7 +248,7 @@ class Inspect(harness.CommandLine):
             row("none", "--model {in} --out {out} --test {test} --shuffles 0", 2,
                 "--shuffles: found 0, expected at least 1"),
             row("format", "--model {in} --out {out} --format xml", 2, "--format: found 'xml'"),
-            row("no model", "--out {out}", 2, "--model is required"),
+            row("no model", "--out {out}", 2, "no model, expected one"),
             row("cuts", "--model {in} --out {out}", 3, "{in}", b"{}"),
             row("cut short", "--model {in} --out {out}", 3, "{in}", whole[:-1]),
             row("in place", "--model {in} --out {in}", 2, "--out"),

@@ -379,7 +379,7 @@ class Rank(harness.CommandLine):
         self.expect(3, *fit, train, "--card", self.file("bad.card", b"rising IDF\n"),
                     message="bad.card:1:8: found \"IDF\", expected a feature's name or number")
         self.expect(2, *fit, train, "--card", self.file("bad.card", b"falling tf idf\n  least 9\n  4 0\n"),
-                    message="rank these documents from the worst to the best")
+                    message="rank the labelled documents in reverse")
         self.expect(2, *fit, train, "--card", edited, "--max-features", 3, message="excludes --card")
         self.expect(2, "fit", "--train", train, "--model", self.model, "--members", "linear", "--card", edited,
                     message="--card: no member is of the kind card")

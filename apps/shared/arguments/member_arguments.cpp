@@ -2,11 +2,13 @@
 
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
+#include "datasets/item_words.hpp"
 #include "datasets/text_source.hpp"
 #include "l2r/model/model.hpp"
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,6 +52,27 @@ std::optional<double> points_penalty_from(std::string const& word) {
 
 }  // namespace
 
+void member_arguments::add_card_to(CLI::App& verb) {
+  number_option(verb, "--max-features", max_features, "card: features on it, at most", {1, 1000})
+      ->default_str(fmt::format("{}", l2r::card_page{}.max_features));
+  number_option(verb, "--max-points", points, "card: points of an item, at most", {1, 10000})
+      ->default_str(fmt::format("{}", l2r::card_page{}.points));
+  path_option(verb, "--monotone", monotone,
+              "card: lines of a direction (rising, falling, free or either) and a feature, its "
+              "number or name; features that it does not name are either, as the labels say");
+  path_option(verb, "--card", card_file,
+              "card: features, cuts and points, as inspect --format card writes them and a person "
+              "changed them; points that are ? are fitted");
+  for (char const* const other : {"--monotone", "--max-features", "--max-points"})
+    verb.get_option("--card")->excludes(verb.get_option(other));
+  word_option(verb, "--target", target, {"auto", "labels", "members"},
+              fmt::format("card: points are fitted to the labels, or to grades that the "
+                          "recommended members, fitted to the labels, give the pool; auto: to "
+                          "grades with fewer than {} labels",
+                          l2r::few_labels_for_card))
+      ->default_str("auto");
+}
+
 void member_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
   help_group const group(verb, "Members");
@@ -83,24 +106,7 @@ void member_arguments::add_to(CLI::App& verb) {
       "too; folds of the training queries choose M of a card",
       {0, 1e4})
       ->default_str(fmt::format("{} for scorecard", scorecard.smoothness));
-  number_option(verb, "--max-features", max_features, "card: features on it, at most", {1, 1000})
-      ->default_str(fmt::format("{}", l2r::card_page{}.max_features));
-  number_option(verb, "--max-points", points, "card: points of an item, at most", {1, 10000})
-      ->default_str(fmt::format("{}", l2r::card_page{}.points));
-  path_option(verb, "--monotone", monotone,
-              "card: lines of a direction (rising, falling, free or either) and a feature, its "
-              "number or name; features that it does not name are either, as the labels say");
-  path_option(verb, "--card", card_file,
-              "card: features, cuts and points, as inspect --format card writes them and a person "
-              "changed them; points that are ? are fitted");
-  for (char const* const other : {"--monotone", "--max-features"})
-    verb.get_option("--card")->excludes(verb.get_option(other));
-  word_option(verb, "--target", target, {"auto", "labels", "members"},
-              fmt::format("card: points are fitted to the labels, or to grades that the "
-                          "recommended members, fitted to the labels, give the pool; auto: to "
-                          "grades with fewer than {} labels",
-                          l2r::few_labels_for_card))
-      ->default_str("auto");
+  add_card_to(verb);
   expect_read(verb,
               value_option(verb, "--strength X|cross-fit", strength,
                            "linear: of the ridge, a number, or cross-fit: chosen by folds of "
@@ -172,18 +178,25 @@ l2r::scorecard_options member_arguments::card() const {
 }
 
 l2r::scorecard_options member_arguments::card(session& owner,
-                                              datasets::feature_names const& names) const {
+                                              datasets::dataset const& train) const {
   l2r::scorecard_options options = card();
-  l2r::card_page& page = *options.page;
-  auto const features_of = [&](std::string const& path, auto const& from_text) {
-    auto const text = datasets::open_text(owner.ctx(), owner.input(path));
-    return from_text(text->bytes(), datasets::display_name(path), names);
-  };
-  if (!monotone.empty()) page.features = features_of(monotone, l2r::card_directions_from_text);
-  if (!card_file.empty()) {
-    l2r::set_features(page, features_of(card_file, l2r::card_from_text));
-    l2r::check(options);
-  }
+  std::string const& path = card_file.empty() ? monotone : card_file;
+  if (path.empty()) return options;
+  std::string const name = datasets::display_name(path);
+  auto const text = datasets::open_text(owner.ctx(), owner.input(path));
+  auto const from_text = card_file.empty() ? l2r::card_directions_from_text : l2r::card_from_text;
+  std::vector<l2r::card_feature> features = from_text(text->bytes(), name, train.names);
+  std::vector<std::uint32_t> const listed = datasets::listed_features(train);
+  for (l2r::card_feature const& one : features)
+    if (!std::ranges::binary_search(listed, one.feature))
+      throw error({name, one.line, 1},
+                  fmt::format("found {}, expected a feature that a training document lists",
+                              datasets::feature_text(one.feature, train.names)));
+  if (card_file.empty())
+    options.page->features = std::move(features);
+  else
+    l2r::set_features(*options.page, std::move(features));
+  l2r::check(options);
   return options;
 }
 

@@ -53,9 +53,9 @@ struct member_arguments {
   /// The options given, defaults for the rest. Throw `usage_error`.
   l2r::scorecard_options scorecard() const;
   l2r::scorecard_options card() const;
-  /// Those of a card, with what --card or --monotone says of features; `names`: those of the
-  /// training documents. Throws `error` for a file that does not fit.
-  l2r::scorecard_options card(session& owner, datasets::feature_names const& names) const;
+  /// Those of a card, with what --card or --monotone says of features. Throws `error` for a file
+  /// that does not fit the training documents.
+  l2r::scorecard_options card(session& owner, datasets::dataset const& train) const;
   /// The cuts of a card, or of a joint member: `values`, and where the line names no method or bins
   /// its own.
   datasets::discretizer_options card_cuts(discretizer_arguments const& values) const;
@@ -68,6 +68,8 @@ struct member_arguments {
   void expect_use(std::vector<std::string> const& kinds) const;
 
  private:
+  void add_card_to(CLI::App& verb);
+
   datasets::discretizer_options cuts_like(datasets::discretizer_options const& own,
                                           discretizer_arguments const& values) const;
 

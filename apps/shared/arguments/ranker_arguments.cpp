@@ -140,7 +140,7 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
                                          recipe.member.joint()});
     } else if (recipe.kind == card_member) {
       all.emplace_back(l2r::scorecard_recipe{recipe.member.card_cuts(recipe.discretizer), given,
-                                             recipe.member.card(owner, train.names)});
+                                             recipe.member.card(owner, train)});
     } else {
       all.emplace_back(
           l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});

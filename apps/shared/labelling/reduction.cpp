@@ -224,7 +224,7 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
       al::name_of(sample.engine)));
   if (!sample.ran_dry) return;
   auto const counts = documents_by_reason(sample);
-  std::string text = fmt::format("the rules ran dry: no {} had fewer than the chosen ones",
+  std::string text = fmt::format("the rules ran dry: no other {} has fewer rules than a chosen one",
                                  arguments.whole_queries ? "query" : "document");
   if (counts.size() > 1) {
     std::vector<std::string> stages;
@@ -243,9 +243,10 @@ void warn_of_order(session& owner, reduction_arguments const& arguments,
   if (arguments.sampler.ties == "seeded" || arguments.whole_queries) return;
   auto const found = datasets::order_of_labels(pool.binned.labels, pool.query_begin);
   if (!found.predicts_labels()) return;
-  owner.warn(fmt::format(
-      "{}: {}; ties by index see that order: use --ties seeded, or shuffle the documents",
-      pool.train.name, datasets::describe(found)));
+  owner.warn(
+      fmt::format("{}: {}; --ties index uses this order, so the choice may profit from labels "
+                  "that you do not have; use --ties seeded",
+                  pool.train.name, datasets::describe(found)));
 }
 
 void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped) {
