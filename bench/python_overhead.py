@@ -12,7 +12,7 @@ alone count, on both sides. Steps:
   members     `fit --members scorecard,linear`. Python: fit of the same
   reduce      `reduce`. Python: fit of SelectiveSampler
   evaluate    `evaluate` of the scores. Python: evaluate
-  recommended `fit` as it is, and `rank` by that model. Python: fit and predict of RuleRanker()
+  recommended `fit --members recommended`, and `rank` by that model. Python: the same by RuleRanker("recommended")
   neighbours  `search dense` of the test part's first rows (--searched, default all) among the training part's, k 10. Python:
               fit and kneighbors of DenseNeighbors on the same rows as float32
   metric      `search metric --metric l1 --index-type lc` of the same among the first METRIC_ROWS of them. Python: MetricNeighbors
@@ -75,7 +75,7 @@ def calls(threads, arrays, texts):
     X, y, qid, Z, of = (arrays.get(name) for name in ("X", "y", "qid", "Z", "of"))
 
     def recommended():
-        ranker = rulerank.RuleRanker(**how).fit(X, y, qid)
+        ranker = rulerank.RuleRanker("recommended", **how).fit(X, y, qid)
         recommended.cpu = time.process_time()
         return ranker.predict(Z, of)
 

@@ -15,7 +15,7 @@ class RuleRankerTransformer(_pt.Estimator):
     """Scores the documents of each query by a `RuleRanker`: a frame with qid, docno and features (an array of
     numbers each row) becomes the same frame with score and rank.
 
-    ranker : RuleRanker, fitted or not; None: RuleRanker()
+    ranker : RuleRanker, fitted or not; None: RuleRanker(), a card
     """
 
     def __init__(self, ranker=None):
