@@ -4,8 +4,8 @@
     card.py PROGRAM LETOR OUT_FOLDER [--sets OHSUMED,...] [--shares 0.01,0.02,0.05,1] [--seeds 1]
 
 The documents of a query are shuffled, since the order of a file may follow its labels. A share of labels is chosen by `reduce --max-documents`
-or at random; the other documents are the pool. The models of `--members recommended` and of pairs (scorecard and linear, cross-fitted) stand
-beside the card. Nothing reads the validation part. Writes rows.jsonl (a line a model, set, share and sample: means of folds, the card's
+or at random; the other documents are the pool. A joint member, the recommended members, and a scorecard and linear by pairs (cross-fitted)
+stand beside the card. Nothing reads the validation part. Writes rows.jsonl (a line a model, set, share and sample: means of folds, the card's
 difference to the model with half its interval of .95, paired by query), table.md and manifest.json.
 """
 
@@ -19,6 +19,7 @@ import common
 MEASURES = ["MAP", "NDCG@10"]
 CARD = "card"
 MODELS = {CARD: ["--members", "card"],
+          "joint": ["--members", "joint"],
           "recommended": ["--members", "recommended"],
           "pairs": ["--members", "scorecard,linear", "--loss", "pair", "--points-penalty", "cross-fit", "--strength", "cross-fit", "--method",
                     "frequency", "--bins", "20"]}
@@ -43,7 +44,7 @@ def samples(program, train, share, seed):
     lines = train.read_text().splitlines(keepends=True)
     count = round(share * len(lines))
     chosen, at_random = train.with_name("chosen.txt"), train.with_name("random.txt")
-    common.call(program, "reduce", "--train", train, "--max-documents", count, "--out", chosen, "--quiet")
+    common.call(program, "reduce", "--train", train, "--max-documents", count, "--ties", "seeded", "--out", chosen, "--quiet")
     places = sorted(random.Random(seed).sample(range(len(lines)), count))
     at_random.write_text("".join(lines[place] for place in places))
     return {"chosen": chosen, "random": at_random}
