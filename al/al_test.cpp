@@ -84,17 +84,6 @@ context context_for(engine which, int threads = 0) {
   return ctx;
 }
 
-void expect_same(sample const& a, sample const& b) {
-  ASSERT_EQ(a.documents, b.documents);
-  ASSERT_EQ(a.choices.size(), b.choices.size());
-  for (std::size_t i = 0; i < a.choices.size(); ++i) {
-    ASSERT_EQ(a.choices[i].document, b.choices[i].document);
-    ASSERT_EQ(a.choices[i].partition, b.choices[i].partition);
-    ASSERT_EQ(a.choices[i].iteration, b.choices[i].iteration);
-    ASSERT_EQ(a.choices[i].rules, b.choices[i].rules);
-  }
-}
-
 class every_engine : public testing::TestWithParam<named_engine> {
  protected:
   void SetUp() override {

@@ -16,7 +16,7 @@ class continued_selection final : public selection {
   continued_selection(sampling_setup const& setup, std::unique_ptr<selection> by_rules);
 
   void advance(label_source& labels) override;
-  /// Of the first stage.
+  /// Counts the rules of the first stage.
   std::uint64_t rules_in_sample() const override { return by_rules_->rules_in_sample(); }
   sample take() const override;
 

@@ -52,19 +52,6 @@ sampler_options filling(std::size_t budget, engine which = engine::delta) {
   return options;
 }
 
-void expect_same(sample const& found, sample const& expected) {
-  EXPECT_EQ(found.documents, expected.documents);
-  ASSERT_EQ(found.choices.size(), expected.choices.size());
-  for (std::size_t i = 0; i < found.choices.size(); ++i) {
-    EXPECT_EQ(found.choices[i].document, expected.choices[i].document) << i;
-    EXPECT_EQ(found.choices[i].partition, expected.choices[i].partition) << i;
-    EXPECT_EQ(found.choices[i].iteration, expected.choices[i].iteration) << i;
-    EXPECT_EQ(found.choices[i].rules, expected.choices[i].rules) << i;
-    EXPECT_EQ(found.choices[i].why, expected.choices[i].why) << i;
-    EXPECT_EQ(found.choices[i].rule_size, expected.choices[i].rule_size) << i;
-  }
-}
-
 TEST(filled_budget, is_met_by_each_reason_in_turn) {
   auto const data = counts(600);
   sampler_options plain = filling(0);

@@ -32,17 +32,6 @@ sampler_options options_of(std::size_t partitions, rules::thresholds t = {}) {
   return options;
 }
 
-void expect_same(sample const& found, sample const& expected) {
-  EXPECT_EQ(found.documents, expected.documents);
-  ASSERT_EQ(found.choices.size(), expected.choices.size());
-  for (std::size_t i = 0; i < found.choices.size(); ++i) {
-    EXPECT_EQ(found.choices[i].document, expected.choices[i].document) << i;
-    EXPECT_EQ(found.choices[i].partition, expected.choices[i].partition) << i;
-    EXPECT_EQ(found.choices[i].iteration, expected.choices[i].iteration) << i;
-    EXPECT_EQ(found.choices[i].rules, expected.choices[i].rules) << i;
-  }
-}
-
 /// One partition of all features as the definition has it, without the documents left out: they
 /// count in doc_occurs and nowhere else.
 sample reference_without(datasets::binned_dataset const& data, std::set<std::size_t> const& out) {
@@ -73,7 +62,8 @@ sample reference_without(datasets::binned_dataset const& data, std::set<std::siz
       }
     }
     if (at == data.documents || in_sample.contains(at)) break;
-    result.choices.push_back({at, 0, result.choices.size(), std::get<0>(best)});
+    result.choices.push_back(
+        {at, 0, result.choices.size(), std::get<0>(best), reason::rules, options_of(1).rule_size});
     chosen.push_back(documents[at]);
     in_sample.insert(at);
   }

@@ -77,7 +77,7 @@ struct choice {
   std::size_t iteration = 0;   ///< 0 for the partition's first document
   std::uint64_t rules = 0;     ///< its valid rules over the sample then; 0 for the first
   reason why = reason::rules;  ///< `new_items`, `random`: the three above are 0
-  /// Of the rules that chose the document; 0 where none did.
+  /// Size of the rules that chose the document; 0: no rule did.
   rules::rule_size rule_size = 0;
 };
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 // What several tests of the samplers use.
 namespace rulerank::inline v0::al {
 
@@ -56,6 +58,20 @@ inline std::vector<std::size_t> documents_of(std::vector<question> const& questi
   std::vector<std::size_t> documents;
   for (question const& q : questions) documents.push_back(q.document);
   return documents;
+}
+
+/// The same documents, by the same choices.
+inline void expect_same(sample const& found, sample const& expected) {
+  EXPECT_EQ(found.documents, expected.documents);
+  ASSERT_EQ(found.choices.size(), expected.choices.size());
+  for (std::size_t i = 0; i < found.choices.size(); ++i) {
+    EXPECT_EQ(found.choices[i].document, expected.choices[i].document) << i;
+    EXPECT_EQ(found.choices[i].partition, expected.choices[i].partition) << i;
+    EXPECT_EQ(found.choices[i].iteration, expected.choices[i].iteration) << i;
+    EXPECT_EQ(found.choices[i].rules, expected.choices[i].rules) << i;
+    EXPECT_EQ(found.choices[i].why, expected.choices[i].why) << i;
+    EXPECT_EQ(found.choices[i].rule_size, expected.choices[i].rule_size) << i;
+  }
 }
 
 }  // namespace rulerank::al

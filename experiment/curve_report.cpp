@@ -133,14 +133,20 @@ struct difference {
   curve_summary const* other = nullptr;
 };
 
+/// By query, on one measure.
+std::vector<double> less_by_query(difference const& of, std::size_t measure) {
+  std::vector<double> less(of.one->queries[measure]);
+  for (std::size_t q = 0; q < less.size(); ++q) less[q] -= of.other->queries[measure][q];
+  return less;
+}
+
 /// Rows of differences on one measure, Holm's correction over all of them.
 void add_differences(std::vector<difference> const& all, std::size_t measure,
                      std::string const& measure_name, eval::table& t) {
   std::vector<double> p;
   std::vector<std::vector<eval::cell>> rows;
   for (difference const& d : all) {
-    std::vector<double> less(d.one->queries[measure]);
-    for (std::size_t q = 0; q < less.size(); ++q) less[q] -= d.other->queries[measure][q];
+    std::vector<double> const less = less_by_query(d, measure);
     eval::mean_interval const within = eval::confidence_interval(less);
     p.push_back(eval::paired_t_test(less).p);
     rows.push_back({measure_name, name_of(d.one->settings), percent(d.one->budget),
@@ -271,9 +277,8 @@ eval::table best_first_table(curve_results const& all, std::vector<curve_summary
     if (s == best.front()) {
       row.resize(t.columns.size(), eval::cell(std::string()));
     } else {
-      std::vector<double> less = s->queries.front();
-      for (std::size_t q = 0; q < less.size(); ++q) less[q] -= best.front()->queries.front()[q];
-      eval::mean_interval const within = eval::confidence_interval(less);
+      eval::mean_interval const within =
+          eval::confidence_interval(less_by_query({s, best.front()}, 0));
       for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
     }
     t.rows.push_back(std::move(row));

@@ -30,7 +30,7 @@ constexpr double logistic_scale = 0.25;
 constexpr double errors_ahead = 1;
 constexpr std::size_t few_pairs = 6;  // tried first: where these gain nothing, more do not
 
-/// Of the choice of pairs, where a few documents alone make a table's gain.
+/// Penalty while pairs are chosen: it keeps cells of few documents from winning.
 constexpr double screening_penalty = 0.003;
 /// Documents times unknowns that a thread at least has: less is done before another has begun.
 constexpr std::size_t numbers_a_thread = std::size_t{1} << 19;
@@ -46,7 +46,7 @@ struct document_pulls {
   std::vector<double> pull, own;
 };
 
-/// What a fit, with its cross-fitting, needs of the training documents.
+/// Fits a member and keeps what its cross-fitting uses again.
 class joint_fit {
  public:
   joint_fit(context const& ctx, joint_training const& training, joint_options const& options)
@@ -149,7 +149,7 @@ quadratic joint_fit::start(joint_design const& design, std::vector<std::size_t> 
              : squares(ctx_, design, of, mean_, scale_, known);
 }
 
-/// That of the queries among all, which scales penalties.
+/// The share of these queries among all queries, which scales penalties.
 double joint_fit::share(std::vector<std::size_t> const& chosen) const {
   return static_cast<double>(chosen.size()) / static_cast<double>(learned_from_.size());
 }

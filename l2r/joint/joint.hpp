@@ -43,9 +43,9 @@ joint_member fit_joint(context const& ctx, joint_training const& training,
                        std::shared_ptr<datasets::discretizer const> cuts,
                        joint_options const& options);
 
-/// What the features, then the pairs of features, add to the score of document d; in this order
-/// they add up to the score. Throws `usage_error` where the documents have other items than the
-/// member.
+/// The parts of the score of document d: first those of the features, then those of the pairs of
+/// features. Added in this order they are the score. Throws `usage_error` where the documents have
+/// other items than the member.
 std::vector<double> joint_parts(joint_member const& by, joint_documents const& documents,
                                 std::size_t d);
 /// The scores [documents].

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,14 +40,9 @@ model_member fit_joint_member(context const& ctx, fitting& from, recipe const& h
 joint_member items_by(cuts_pointer const& cuts) {
   joint_member member;
   member.cuts = cuts;
-  std::uint32_t const missing = cuts->options.missing == datasets::missing_values::item ? 1 : 0;
-  member.item_begin.push_back(0);
-  for (datasets::feature_cuts const& f : cuts->features) {
-    if (f.cuts.empty()) continue;
-    member.features.push_back(f.feature);
-    member.item_begin.push_back(member.item_begin.back() +
-                                static_cast<std::uint32_t>(f.cuts.size() + 1 + missing));
-  }
+  scorecard columns = columns_of(*cuts);
+  member.features = std::move(columns.features);
+  member.item_begin = std::move(columns.item_begin);
   return member;
 }
 

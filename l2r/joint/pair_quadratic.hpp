@@ -75,7 +75,7 @@ pair_weights gain_weights(std::span<std::int32_t const> labels);
 /// D(r_j)|, delta_ij = |1 / D(k) - 1 / D(k + 1)|, k = |r_i - r_j|.
 pair_weights lambda_weights(std::span<std::int32_t const> labels, std::span<double const> scores);
 
-/// What a joint fit makes smallest, as quadratics of the unknowns; sums run in a fixed order.
+/// The losses of a joint fit as quadratics of the unknowns; sums run in a fixed order.
 /// `queries`: positions in `of`.
 struct joint_queries {
   std::span<datasets::query_group const> all;

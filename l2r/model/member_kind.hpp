@@ -27,6 +27,9 @@ struct stored_parts {
   std::size_t index_of(items_pointer const& of);
 };
 
+/// The features of cuts and where the items of each begin, without points.
+scorecard columns_of(datasets::discretizer const& cuts);
+
 bool same_options(datasets::discretizer_options const& a, datasets::discretizer_options const& b);
 bool same_cuts(cuts_pointer const& a, cuts_pointer const& b);
 bool same_items(items_pointer const& a, items_pointer const& b);

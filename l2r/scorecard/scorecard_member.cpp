@@ -32,6 +32,19 @@ scorecard_recipe card_recipe() {
   return made;
 }
 
+scorecard columns_of(datasets::discretizer const& cuts) {
+  std::uint32_t const missing = cuts.options.missing == datasets::missing_values::item ? 1 : 0;
+  scorecard card;
+  card.item_begin.push_back(0);
+  for (datasets::feature_cuts const& f : cuts.features) {
+    if (f.cuts.empty()) continue;
+    card.features.push_back(f.feature);
+    card.item_begin.push_back(card.item_begin.back() +
+                              static_cast<std::uint32_t>(f.cuts.size() + 1 + missing));
+  }
+  return card;
+}
+
 namespace {
 
 constexpr std::int64_t most_points = std::int64_t{1} << 52;  // doubles have all of these
@@ -148,20 +161,6 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
                           wanted.options.cross_fit ? wanted.options.folds : 0,
                           static_cast<std::uint32_t>(made.items->documents),
                           documents_of_items(*made.items)};
-}
-
-/// Of the items that cuts make: features and where each one's items begin.
-scorecard columns_of(datasets::discretizer const& cuts) {
-  std::uint32_t const missing = cuts.options.missing == datasets::missing_values::item ? 1 : 0;
-  scorecard card;
-  card.item_begin.push_back(0);
-  for (datasets::feature_cuts const& f : cuts.features) {
-    if (f.cuts.empty()) continue;
-    card.features.push_back(f.feature);
-    card.item_begin.push_back(card.item_begin.back() +
-                              static_cast<std::uint32_t>(f.cuts.size() + 1 + missing));
-  }
-  return card;
 }
 
 nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
