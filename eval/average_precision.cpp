@@ -37,21 +37,15 @@ constexpr std::array<std::string_view, 2> geometric_aliases{"gm_map", "gmap"};
 
 }  // namespace
 
-constinit measure_kind const average_precision{
-    "MAP",
-    map_aliases,
-    measure_kind::cutoff::optional,
-    "average precision",
-    "Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000",
+constinit measure_definition const average_precision{
+    {"MAP", map_aliases, measure_kind::cutoff::optional, "average precision",
+     "Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000"},
     average_precision_of};
 
-constinit measure_kind const geometric_map{
-    "gmMAP",
-    geometric_aliases,
-    measure_kind::cutoff::none,
-    "average precision, its geometric mean over queries",
-    "Robertson, On GMAP and other transformations, CIKM 2006",
-    average_precision_of,
-    measure_kind::mean::geometric};
+constinit measure_definition const geometric_map{
+    {"gmMAP", geometric_aliases, measure_kind::cutoff::none,
+     "average precision, its geometric mean over queries",
+     "Robertson, On GMAP and other transformations, CIKM 2006", measure_kind::mean::geometric},
+    average_precision_of};
 
 }  // namespace rulerank::eval

@@ -58,12 +58,12 @@ double bpref_of(ranked_query const& query, conventions const& rules, std::size_t
 
 }  // namespace
 
-constinit measure_kind const bpref{
-    "bpref",
-    {},
-    measure_kind::cutoff::none,
-    "binary preference",
-    "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004",
+constinit measure_definition const bpref{
+    {"bpref",
+     {},
+     measure_kind::cutoff::none,
+     "binary preference",
+     "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004"},
     bpref_of};
 
 }  // namespace rulerank::eval

@@ -17,14 +17,15 @@ double err_of(ranked_query const& query, conventions const& rules, std::size_t k
 
 }  // namespace
 
-constinit measure_kind const err{"ERR",
-                                 {},
-                                 measure_kind::cutoff::optional,
-                                 "expected reciprocal rank",
-                                 "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank "
-                                 "for graded relevance, CIKM 2009",
-                                 err_of,
-                                 measure_kind::mean::arithmetic,
-                                 measure_kind::labels::grades};
+constinit measure_definition const err{
+    {"ERR",
+     {},
+     measure_kind::cutoff::optional,
+     "expected reciprocal rank",
+     "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank "
+     "for graded relevance, CIKM 2009",
+     measure_kind::mean::arithmetic,
+     measure_kind::labels::grades},
+    err_of};
 
 }  // namespace rulerank::eval

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "eval/conventions.hpp"
+#include "eval/measure_definition.hpp"
 #include "eval/ranking.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ void fill(context const& ctx, conventions const& rules, std::size_t documents, q
                  for (std::size_t q = begin; q < end; ++q) {
                    prepare(q, ranked);
                    for (std::size_t m = 0; m < width; ++m)
-                     result.values[q * width + m] = result.measures[m](ranked, rules);
+                     result.values[q * width + m] = value_of(result.measures[m], ranked, rules);
                  }
                });
 }

@@ -25,15 +25,15 @@ double judged_of(ranked_query const& query, conventions const&, std::size_t k) {
 
 }  // namespace
 
-constinit measure_kind const judged{
-    "judged",
-    {},
-    measure_kind::cutoff::required,
-    "share of judged documents among the first k",
-    "Sakai and Kando, On information retrieval metrics designed for evaluation with incomplete "
-    "relevance assessments, Information Retrieval 11, 2008",
-    judged_of,
-    measure_kind::mean::arithmetic,
-    measure_kind::labels::order};
+constinit measure_definition const judged{
+    {"judged",
+     {},
+     measure_kind::cutoff::required,
+     "share of judged documents among the first k",
+     "Sakai and Kando, On information retrieval metrics designed for evaluation with incomplete "
+     "relevance assessments, Information Retrieval 11, 2008",
+     measure_kind::mean::arithmetic,
+     measure_kind::labels::order},
+    judged_of};
 
 }  // namespace rulerank::eval

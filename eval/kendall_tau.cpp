@@ -79,15 +79,12 @@ constexpr std::array<std::string_view, 3> kendall_tau_aliases{"tau-b", "kendall"
 
 }  // namespace
 
-constinit measure_kind const kendall_tau{
-    "tau",
-    kendall_tau_aliases,
-    measure_kind::cutoff::none,
-    "Kendall's tau-b of scores against labels",
-    "Kendall, The treatment of ties in ranking problems, Biometrika 33(3), 1945; counted as in "
-    "Knight, JASA 61(314), 1966",
-    kendall_tau_of,
-    measure_kind::mean::arithmetic,
-    measure_kind::labels::order};
+constinit measure_definition const kendall_tau{
+    {"tau", kendall_tau_aliases, measure_kind::cutoff::none,
+     "Kendall's tau-b of scores against labels",
+     "Kendall, The treatment of ties in ranking problems, Biometrika 33(3), 1945; counted as in "
+     "Knight, JASA 61(314), 1966",
+     measure_kind::mean::arithmetic, measure_kind::labels::order},
+    kendall_tau_of};
 
 }  // namespace rulerank::eval

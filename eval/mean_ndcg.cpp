@@ -23,14 +23,14 @@ double mean_ndcg_of(ranked_query const& query, conventions const& rules, std::si
 
 }  // namespace
 
-constinit measure_kind const mean_ndcg{
-    "MeanNDCG",
-    {},
-    measure_kind::cutoff::none,
-    "mean of NDCG@1 to NDCG@n, n the list's length",
-    "Qin and Liu, Introducing LETOR 4.0 datasets, arXiv:1306.2597, 2013",
-    mean_ndcg_of,
-    measure_kind::mean::arithmetic,
-    measure_kind::labels::gains};
+constinit measure_definition const mean_ndcg{
+    {"MeanNDCG",
+     {},
+     measure_kind::cutoff::none,
+     "mean of NDCG@1 to NDCG@n, n the list's length",
+     "Qin and Liu, Introducing LETOR 4.0 datasets, arXiv:1306.2597, 2013",
+     measure_kind::mean::arithmetic,
+     measure_kind::labels::gains},
+    mean_ndcg_of};
 
 }  // namespace rulerank::eval

@@ -85,6 +85,10 @@ std::string measure::name() const {
   return k == 0 ? std::string(kind->name) : fmt::format("{}@{}", kind->name, k);
 }
 
+double value_of(measure const& m, ranked_query const& query, conventions const& rules) {
+  return static_cast<measure_definition const&>(*m.kind).value(query, rules, m.k);
+}
+
 double measure::average(std::span<double const> values) const {
   if (values.empty()) return 0;
   bool const geometric = kind->averaged == measure_kind::mean::geometric;

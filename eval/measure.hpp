@@ -10,12 +10,10 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::eval {
 
-class conventions;
-struct ranked_query;
 struct profile;
 
 /// A family of measures such as NDCG@k. Each is one file that begins with what it is and who
-/// defined it, and ends with its `measure_kind`.
+/// defined it, and ends with its `measure_definition`.
 struct measure_kind {
   enum class cutoff { none, optional, required };
   enum class mean { arithmetic, geometric };
@@ -30,11 +28,8 @@ struct measure_kind {
   std::string_view name;                      ///< as reports write it
   std::span<std::string_view const> aliases;  ///< other spellings, in lower case
   cutoff cut = cutoff::none;
-  std::string_view summary;   ///< one line
-  std::string_view citation;  ///< who defined it
-  /// The value of one query at cut-off k, 0 for none: its expectation where the query has groups of
-  /// more than one document.
-  double (*value)(ranked_query const& query, conventions const& rules, std::size_t k) = nullptr;
+  std::string_view summary;          ///< one line
+  std::string_view citation;         ///< who defined it
   mean averaged = mean::arithmetic;  ///< over queries
   labels looked_at = labels::relevant;
 };
@@ -45,9 +40,6 @@ struct measure {
   std::size_t k = 0;
 
   std::string name() const;  ///< `NDCG@10`, `MAP`
-  double operator()(ranked_query const& query, conventions const& rules) const {
-    return kind->value(query, rules, k);
-  }
   /// The mean over queries, summed in their order; a geometric mean takes what is below 1e-5 as
   /// 1e-5, as trec_eval does. 0 for no values.
   double average(std::span<double const> values) const;

@@ -1,8 +1,10 @@
+
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
 #include "core/random.hpp"
 #include "eval/conventions.hpp"
 #include "eval/measure.hpp"
+#include "eval/measure_definition.hpp"
 #include "eval/ranking.hpp"
 
 #include <algorithm>
@@ -27,7 +29,7 @@ double value(std::string_view name, labels_of const& labels, scores_of const& sc
   std::int32_t largest = 0;
   for (std::int32_t label : pool) largest = std::max(largest, label);
   conventions const rules(p, largest, std::max(labels.size(), pool.size()));
-  return parse_measure(name)(query, rules);
+  return value_of(parse_measure(name), query, rules);
 }
 
 double value(std::string_view name, labels_of const& labels, scores_of const& scores,

@@ -26,14 +26,10 @@ constexpr std::array<std::string_view, 1> ndcg_aliases{"ndcg_cut"};
 
 }  // namespace
 
-constinit measure_kind const ndcg{
-    "NDCG",
-    ndcg_aliases,
-    measure_kind::cutoff::optional,
-    "normalized discounted cumulative gain",
-    "Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002",
-    ndcg_of,
-    measure_kind::mean::arithmetic,
-    measure_kind::labels::gains};
+constinit measure_definition const ndcg{
+    {"NDCG", ndcg_aliases, measure_kind::cutoff::optional, "normalized discounted cumulative gain",
+     "Jarvelin and Kekalainen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002",
+     measure_kind::mean::arithmetic, measure_kind::labels::gains},
+    ndcg_of};
 
 }  // namespace rulerank::eval

@@ -24,15 +24,15 @@ double pfound_of(ranked_query const& query, conventions const& rules, std::size_
 
 }  // namespace
 
-constinit measure_kind const pfound{
-    "pFound",
-    {},
-    measure_kind::cutoff::optional,
-    "probability that the reader finds an answer",
-    "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009: optimization of ranking "
-    "algorithms by machine learning methods, ROMIP 2009",
-    pfound_of,
-    measure_kind::mean::arithmetic,
-    measure_kind::labels::grades};
+constinit measure_definition const pfound{
+    {"pFound",
+     {},
+     measure_kind::cutoff::optional,
+     "probability that the reader finds an answer",
+     "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009: optimization of ranking "
+     "algorithms by machine learning methods, ROMIP 2009",
+     measure_kind::mean::arithmetic,
+     measure_kind::labels::grades},
+    pfound_of};
 
 }  // namespace rulerank::eval

@@ -17,12 +17,9 @@ constexpr std::array<std::string_view, 2> precision_aliases{"prec", "precision"}
 
 }  // namespace
 
-constinit measure_kind const precision{
-    "P",
-    precision_aliases,
-    measure_kind::cutoff::required,
-    "precision",
-    "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966",
+constinit measure_definition const precision{
+    {"P", precision_aliases, measure_kind::cutoff::required, "precision",
+     "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966"},
     precision_of};
 
 }  // namespace rulerank::eval

@@ -19,12 +19,10 @@ constexpr std::array<std::string_view, 2> r_precision_aliases{"r-prec", "r-preci
 
 }  // namespace
 
-constinit measure_kind const r_precision{
-    "Rprec",
-    r_precision_aliases,
-    measure_kind::cutoff::none,
-    "precision at the number of relevant documents",
-    "Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000",
+constinit measure_definition const r_precision{
+    {"Rprec", r_precision_aliases, measure_kind::cutoff::none,
+     "precision at the number of relevant documents",
+     "Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000"},
     r_precision_of};
 
 }  // namespace rulerank::eval

@@ -23,12 +23,13 @@ double rbp_of(ranked_query const& query, conventions const& rules, std::size_t k
 
 }  // namespace
 
-constinit measure_kind const rbp{"RBP",
-                                 {},
-                                 measure_kind::cutoff::optional,
-                                 "rank-biased precision",
-                                 "Moffat and Zobel, Rank-biased precision for measurement of "
-                                 "retrieval effectiveness, TOIS 27(1), 2008",
-                                 rbp_of};
+constinit measure_definition const rbp{
+    {"RBP",
+     {},
+     measure_kind::cutoff::optional,
+     "rank-biased precision",
+     "Moffat and Zobel, Rank-biased precision for measurement of "
+     "retrieval effectiveness, TOIS 27(1), 2008"},
+    rbp_of};
 
 }  // namespace rulerank::eval

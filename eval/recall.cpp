@@ -18,12 +18,9 @@ constexpr std::array<std::string_view, 1> recall_aliases{"r"};
 
 }  // namespace
 
-constinit measure_kind const recall{
-    "recall",
-    recall_aliases,
-    measure_kind::cutoff::required,
-    "recall",
-    "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966",
+constinit measure_definition const recall{
+    {"recall", recall_aliases, measure_kind::cutoff::required, "recall",
+     "Cleverdon and Keen, Factors determining the performance of indexing systems, 1966"},
     recall_of};
 
 }  // namespace rulerank::eval

@@ -31,12 +31,10 @@ constexpr std::array<std::string_view, 2> reciprocal_rank_aliases{"rr", "recip_r
 
 }  // namespace
 
-constinit measure_kind const reciprocal_rank{
-    "MRR",
-    reciprocal_rank_aliases,
-    measure_kind::cutoff::optional,
-    "reciprocal rank of the first relevant document",
-    "Voorhees, The TREC-8 question answering track report, TREC 1999",
+constinit measure_definition const reciprocal_rank{
+    {"MRR", reciprocal_rank_aliases, measure_kind::cutoff::optional,
+     "reciprocal rank of the first relevant document",
+     "Voorhees, The TREC-8 question answering track report, TREC 1999"},
     reciprocal_rank_of};
 
 }  // namespace rulerank::eval

@@ -26,12 +26,11 @@ constexpr std::array<std::string_view, 1> success_aliases{"hit_rate"};
 
 }  // namespace
 
-constinit measure_kind const success{"success",
-                                     success_aliases,
-                                     measure_kind::cutoff::required,
-                                     "whether a relevant document is among the first k",
-                                     "Craswell, Hawking and Robertson, Effective site finding "
-                                     "using link anchor information, SIGIR 2001",
-                                     success_of};
+constinit measure_definition const success{
+    {"success", success_aliases, measure_kind::cutoff::required,
+     "whether a relevant document is among the first k",
+     "Craswell, Hawking and Robertson, Effective site finding "
+     "using link anchor information, SIGIR 2001"},
+    success_of};
 
 }  // namespace rulerank::eval

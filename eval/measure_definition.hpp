@@ -1,0 +1,22 @@
+#pragma once
+
+#include "eval/measure.hpp"
+
+#include <cstddef>
+
+namespace rulerank::inline v0::eval {
+
+class conventions;
+struct ranked_query;
+
+/// A kind of measures, and how it is computed.
+struct measure_definition : measure_kind {
+  /// The value of one query at cut-off k, 0 for none: its expectation where the query has groups of
+  /// more than one document.
+  double (*value)(ranked_query const& query, conventions const& rules, std::size_t k);
+};
+
+/// The value of one query.
+double value_of(measure const& m, ranked_query const& query, conventions const& rules);
+
+}  // namespace rulerank::eval
