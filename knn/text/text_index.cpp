@@ -91,29 +91,29 @@ std::optional<std::size_t> string_table::find(std::string_view s) const {
 
 text_index text_index::build(context const& ctx, std::string const& collection,
                              text_index_options const& options) {
-  return build_in_memory(ctx, collection, options, {}).index;
+  return text_index_part::build_in_memory(ctx, collection, options, {}).index;
 }
 
 text_index text_index::build(context const& ctx, std::span<datasets::text_document const> documents,
                              text_index_options const& options) {
-  return build_in_memory(ctx, source_of(documents), options, {}).index;
+  return text_index_part::build_in_memory(ctx, source_of(documents), options, {}).index;
 }
 
 indexed_collection text_index::build_with_fields(context const& ctx, std::string const& collection,
                                                  text_index_options const& options) {
-  return build_in_memory(ctx, collection, options, {.fields = true});
+  return text_index_part::build_in_memory(ctx, collection, options, {.fields = true});
 }
 
 indexed_collection text_index::build_with_fields(context const& ctx,
                                                  std::span<datasets::text_document const> documents,
                                                  text_index_options const& options) {
-  return build_in_memory(ctx, source_of(documents), options, {.fields = true});
+  return text_index_part::build_in_memory(ctx, source_of(documents), options, {.fields = true});
 }
 
-indexed_collection text_index::build_in_memory(context const& ctx,
-                                               collection_source const& collection,
-                                               text_index_options const& options,
-                                               index_build_settings const& settings) {
+indexed_collection text_index_part::build_in_memory(context const& ctx,
+                                                    collection_source const& collection,
+                                                    text_index_options const& options,
+                                                    index_build_settings const& settings) {
   std::shared_ptr<std::byte> owner;
   std::span<std::byte> bytes;
   built_index built = build_index(ctx, collection, options, settings, [&](std::size_t size) {
@@ -124,8 +124,8 @@ indexed_collection text_index::build_in_memory(context const& ctx,
     bytes = {owner.get(), size};
     return bytes;
   });
-  text_index index =
-      of_bytes(without_processes(ctx), bytes, owner, collection.name, settings.group != nullptr);
+  text_index index = text_index::of_bytes(without_processes(ctx), bytes, owner, collection.name,
+                                          settings.group != nullptr);
   index.timings_ = built.timings;
   return {std::move(index), std::move(built.fields), std::move(built.sums)};
 }
@@ -138,7 +138,7 @@ text_index_timings text_index::build(context const& ctx, std::string const& coll
 
 text_index text_index_part::build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, process_group const& group) {
-  return text_index::build_in_memory(ctx, collection, options, {.group = &group}).index;
+  return build_in_memory(ctx, collection, options, {.group = &group}).index;
 }
 
 text_index_timings text_index_part::build(context const& ctx, std::string const& collection,

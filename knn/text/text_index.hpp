@@ -76,8 +76,6 @@ struct field_counts {
 inline constexpr std::string_view whole_document = "document";
 
 struct indexed_collection;
-struct collection_source;     // private
-struct index_build_settings;  // private
 
 /// A collection of documents ready to be searched: its terms, numbered in byte order, the
 /// documents' ids and labels, weights of the terms, posting lists. It lies in memory or in a mapped
@@ -145,9 +143,6 @@ class text_index {
   friend struct text_index_part;
   text_index(sparse_index index, std::span<std::byte const> bytes)
       : index_(std::move(index)), bytes_(bytes) {}
-  static indexed_collection build_in_memory(context const& ctx, collection_source const& collection,
-                                            text_index_options const& options,
-                                            index_build_settings const& settings);
   static text_index of_bytes(context const& ctx, std::span<std::byte const> bytes,
                              std::shared_ptr<void const> owner, std::string const& name, bool part);
   static text_index open(context const& ctx, std::string const& path, bool part);

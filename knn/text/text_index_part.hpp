@@ -8,6 +8,9 @@
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::inline v0::knn {
 
+struct collection_source;
+struct index_build_settings;
+
 /// The part of a collection's index that a process of a group has: of documents that follow each
 /// other, about as many as those of the other processes, which all call it with the same
 /// arguments. Terms and their numbers, what weighs them, and the dictionary are those of the
@@ -22,6 +25,13 @@ struct text_index_part {
                                   output_file& file);
   /// Maps a file that `build` wrote, and no file of a whole index. Throws `error`.
   static text_index open(context const& ctx, std::string const& path);
+
+ private:
+  friend class text_index;
+  /// An index of all documents or, where the settings have a group, of a part.
+  static indexed_collection build_in_memory(context const& ctx, collection_source const& collection,
+                                            text_index_options const& options,
+                                            index_build_settings const& settings);
 };
 
 }  // namespace rulerank::knn
