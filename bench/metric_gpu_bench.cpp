@@ -124,9 +124,26 @@ answer ask(context const& ctx, knn::metric_index const& index, knn::metric_queri
   auto found = index.search_range(ctx, queries, what.radius, &work);
   return {std::move(found.row), std::move(found.value)};
 }
+using query_batches = std::vector<std::unique_ptr<knn::metric_queries>>;
+
 /// The first `queries` queries in batches of so many.
-answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& given,
-           kind const& what, size_t queries, size_t batch, knn::metric_gpu_work& work) {
+query_batches batches_of(context const& ctx, task const& given, size_t queries, size_t batch) {
+  query_batches batches;
+  for (size_t first = 0; first < queries; first += batch) {
+    size_t const count = std::min(batch, queries - first);
+    if (auto const* const space = dynamic_cast<knn::word_space const*>(given.space.get())) {
+      auto const begin = given.words.begin() + static_cast<std::ptrdiff_t>(first);
+      batches.push_back(space->queries({begin, begin + static_cast<std::ptrdiff_t>(count)}));
+    } else {
+      batches.push_back(dynamic_cast<knn::vector_space const&>(*given.space)
+                            .queries(ctx, given.vectors.rows(first, count)));
+    }
+  }
+  return batches;
+}
+
+answer ask(context const& ctx, knn::metric_gpu_index const& index, query_batches const& batches,
+           kind const& what, knn::metric_gpu_work& work) {
   answer all;
   // The first answer is moved: where it is the only one, nothing is copied.
   auto const append = [](auto& to, auto& more) {
@@ -135,24 +152,15 @@ answer ask(context const& ctx, knn::metric_gpu_index const& index, task const& g
     else
       to.insert(to.end(), more.begin(), more.end());
   };
-  auto const take = [&](auto const& some) {
+  for (auto const& some : batches) {
     if (what.k > 0) {
-      auto found = index.search(ctx, some, what.k, &work);
+      auto found = index.search(ctx, *some, what.k, &work);
       append(all.ids, found.id);
       append(all.values, found.value);
     } else {
-      auto found = index.search_range(ctx, some, what.radius, &work);
+      auto found = index.search_range(ctx, *some, what.radius, &work);
       append(all.ids, found.row);
       append(all.values, found.value);
-    }
-  };
-  for (size_t first = 0; first < queries; first += batch) {
-    size_t const count = std::min(batch, queries - first);
-    if (given.words.empty()) {
-      take(given.vectors.rows(first, count));
-    } else {
-      auto const begin = given.words.begin() + static_cast<std::ptrdiff_t>(first);
-      take(std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(count)));
     }
   }
   return all;
@@ -236,7 +244,8 @@ void measure_engine(context const& ctx, bench::settings const& chosen, task cons
     size_t const queries =
         size == given.size() ? size : std::min(given.size(), size * chosen.number("batch_rounds"));
     knn::metric_gpu_work work;
-    auto const found = ask(ctx, gpu, given, of.what, queries, size, work);
+    query_batches const batches = batches_of(ctx, given, queries, size);
+    auto const found = ask(ctx, gpu, batches, of.what, work);
     if (!are_first(found, of.expected) ||
         (queries == given.size() && found.ids.size() != of.expected.ids.size()))
       throw std::logic_error(head + ": found other objects than brute force");
@@ -245,7 +254,7 @@ void measure_engine(context const& ctx, bench::settings const& chosen, task cons
     for (size_t r = 0; r < chosen.number("rounds"); ++r) {
       work = {};
       stopwatch const watch;
-      ask(ctx, gpu, given, of.what, queries, size, work);
+      ask(ctx, gpu, batches, of.what, work);
       whole.push_back(watch.seconds());
       kernels.push_back(work.kernel_s);
     }

@@ -1,4 +1,4 @@
-# rulerank_module(NAME [GLUE] [INTERNAL] PUBLIC_HEADERS a.hpp ... SOURCES a.cpp ... [KERNELS k.cpp ...] [CUDA_SOURCES b.cu ...]
+# rulerank_module(NAME [GLUE] [INTERNAL] PUBLIC_HEADERS a.hpp ... [INTERNAL_HEADERS i.hpp ...] SOURCES a.cpp ... [KERNELS k.cpp ...] [CUDA_SOURCES b.cu ...]
 #                 [USES module ...] [LINKS target ...] [PRIVATE_LINKS target ...])
 # One static library a module: target rulerank_NAME, alias rulerank::NAME. USES names the modules
 # it depends on; their link lines are what keeps the dependencies one way. PUBLIC_HEADERS are what
@@ -7,7 +7,8 @@
 # SOURCES are compiled as one (CMAKE_UNITY_BUILD), so names in their anonymous namespaces are unique in the module.
 # KERNELS are compiled one by one: inner loops, whose code then does not depend on other files, and files that Highway
 # includes once for each instruction set. GLUE: a module without inner loops, whose code runs once a command.
-# INTERNAL: it is not installed; its PUBLIC_HEADERS are for the program and Python.
+# INTERNAL: it is not installed; its PUBLIC_HEADERS are for the program and Python. INTERNAL_HEADERS: the same of headers of
+# a module that is installed.
 set(header_only_packages Boost::headers nlohmann_json::nlohmann_json Spectra::Spectra)
 
 # rulerank_glue(TARGET): its C++ sources compile at -Og in a release build, in place of CMake's -O3. The compiler's
@@ -18,7 +19,7 @@ function(rulerank_glue target)
 endfunction()
 
 function(rulerank_module name)
-  cmake_parse_arguments(ARG "GLUE;INTERNAL" "" "PUBLIC_HEADERS;SOURCES;KERNELS;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "GLUE;INTERNAL" "" "PUBLIC_HEADERS;INTERNAL_HEADERS;SOURCES;KERNELS;CUDA_SOURCES;USES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(rulerank_${name} STATIC ${ARG_SOURCES} ${ARG_KERNELS})
   set_source_files_properties(${ARG_KERNELS} ${ARG_CUDA_SOURCES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(ARG_GLUE)
@@ -32,6 +33,8 @@ function(rulerank_module name)
     # OpenMP's own target tells the C++ compiler only; nvcc's may be another.
     target_compile_options(rulerank_${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fopenmp>)
   endif()
+  list(TRANSFORM ARG_INTERNAL_HEADERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY RULERANK_INTERNAL_HEADERS ${ARG_INTERNAL_HEADERS})
   add_library(rulerank::${name} ALIAS rulerank_${name})
   set_target_properties(rulerank_${name} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(rulerank_${name} PUBLIC cxx_std_20)

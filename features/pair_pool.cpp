@@ -1,12 +1,12 @@
 #include "features/pair_pool.hpp"
 
 #include "core/error.hpp"
-#include "core/even_ranges.hpp"
-#include "core/process_group.hpp"
 #include "datasets/arrays.hpp"
 #include "datasets/svmlight/names.hpp"
 #include "datasets/text/text_sums.hpp"
-#include "knn/collection_parts.hpp"
+#include "knn/dense/dense_collection.hpp"
+#include "knn/searched_collection.hpp"
+#include "knn/text/text_collection.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -53,13 +53,6 @@ found_lists lists_from(knn::neighbours const& found) {
     for (std::size_t i = 0; i < found.count_of(q); ++i)
       lists[q].push_back({found.ids_of(q)[i], knn::score_of(found.order, found.values_of(q)[i])});
   return lists;
-}
-
-/// The neighbours of all queries, which the context's processes share out.
-found_lists search_shared(context const& ctx, std::size_t queries,
-                          std::function<knn::neighbours(index_range)> const& search) {
-  if (!has_processes(ctx)) return lists_from(search({0, queries}));
-  return lists_from(knn::search_evenly(*ctx.processes, queries, search));
 }
 
 }  // namespace
@@ -126,23 +119,33 @@ std::string vector_feature_name(knn::similarity metric) {
   }
 }
 
+struct pool_collection::searched_documents {
+  knn::text_collection texts;
+  std::optional<knn::dense_collection> vectors{};
+};
+
 pool_collection::pool_collection(context const& ctx, std::string name,
                                  knn::indexed_collection collection, pool_options const& options)
     : name_(std::move(name)),
       options_(options),
-      index_(std::make_shared<knn::text_index const>(std::move(collection.index))),
-      searcher_(std::shared_ptr<knn::sparse_index const>(index_, &index_->index())),
+      documents_(new searched_documents{knn::text_collection(std::move(collection.index))}),
       sums_(std::move(collection.sums)),
       features_(ctx, std::move(collection.fields), options.features) {}
+pool_collection::~pool_collection() = default;
+pool_collection::pool_collection(pool_collection&&) noexcept = default;
+
+knn::text_index const& pool_collection::index() const noexcept {
+  return documents_->texts.first_index();
+}
 
 void pool_collection::set_vectors(context const& ctx, datasets::vectors const& documents) {
   expect_one_each(documents, size(), fmt::format("documents of {}", name_));
-  vectors_.emplace(ctx, documents, knn::dense_index_options{.metric = options_.vector_metric});
+  documents_->vectors.emplace(knn::dense_index(ctx, documents, {.metric = options_.vector_metric}));
 }
 
 /// Throws `usage_error` where the collection or the topics have no vectors.
 void pool_collection::expect_vectors(pool_topics const& topics) const {
-  if (!vectors_)
+  if (!documents_->vectors)
     throw usage_error(fmt::format("{}: found no vectors, expected one for each document", name_));
   if (!topics.vectors)
     throw usage_error(
@@ -157,7 +160,7 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
   for (std::size_t q = 0; q < topics.texts.size(); ++q) {
     datasets::run_query query{topics.texts[q].id, {}};
     for (auto const& [document, score] : found[q])
-      query.documents.push_back({std::string(index_->ids()[document]), score});
+      query.documents.push_back({std::string(index().ids()[document]), score});
     if (!query.documents.empty()) run.queries.push_back(std::move(query));
   }
   return run;
@@ -165,20 +168,17 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
 
 found_lists pool_collection::search_text(context const& ctx, pool_topics const& topics,
                                          std::size_t k) const {
-  auto const searcher = searcher_.get(ctx, {options_.metric, options_.engine});
-  knn::sparse_matrix const queries = index_->queries(ctx, topics.texts);
-  return search_shared(ctx, queries.size(), [&](index_range some) {
-    return searcher->search(ctx, knn::sparse_rows(queries).slice(some.begin, some.size()), k);
-  });
+  knn::text_collection const& texts = documents_->texts;
+  knn::text_search const search(texts, texts.searchers(ctx, {options_.metric, options_.engine}),
+                                topics.texts, topics.name);
+  return lists_from(knn::search_all(ctx, search, topics.texts.size(), k));
 }
 
 found_lists pool_collection::search_vectors(context const& ctx, pool_topics const& topics,
                                             std::size_t k) const {
   datasets::vectors const& queries = *topics.vectors;
-  found_lists lists = search_shared(ctx, queries.size(), [&](index_range some) {
-    return vectors_->search(ctx, queries.rows(some.begin, some.size()),
-                            std::min(k, vectors_->size()));
-  });
+  knn::dense_search const search(*documents_->vectors, queries);
+  found_lists lists = lists_from(knn::search_all(ctx, search, queries.size(), k));
   if (options_.vector_metric != knn::similarity::l2)
     for (std::size_t q = 0; q < lists.size(); ++q)
       if (is_zero(queries.rows(q, 1))) lists[q].clear();
@@ -215,7 +215,7 @@ found_candidates pool_collection::search(context const& ctx, pool_topics const& 
 
 found_lists pool_collection::lists_of(pool_topics const& topics, datasets::run const& run) const {
   std::unordered_map<std::string_view, std::uint32_t> number;
-  for (std::uint32_t d = 0; d < size(); ++d) number[index_->ids()[d]] = d;
+  for (std::uint32_t d = 0; d < size(); ++d) number[index().ids()[d]] = d;
   std::unordered_map<std::string_view, datasets::run_query const*> query_of;
   for (datasets::run_query const& query : run.queries) query_of[query.qid] = &query;
   found_lists lists(topics.texts.size());
@@ -245,7 +245,7 @@ found_lists pool_collection::lists_of(pool_topics const& topics, datasets::run c
 
 std::vector<std::string> pool_collection::feature_names() const {
   std::vector<std::string> names = features_.names();
-  if (vectors_) names.push_back(vector_feature_name(options_.vector_metric));
+  if (documents_->vectors) names.push_back(vector_feature_name(options_.vector_metric));
   return names;
 }
 
@@ -269,7 +269,8 @@ std::vector<double> pool_collection::similarities(context const& ctx,
                                                   datasets::vectors const& topics,
                                                   ranked_pairs const& pairs) const {
   std::vector<double> values(pairs.documents.size());
-  std::size_t const words = (vectors_->size() + 63) / 64;
+  knn::dense_index const& vectors = documents_->vectors->first_index();
+  std::size_t const words = (vectors.size() + 63) / 64;
   std::size_t const together = topics_together(words);
   std::vector<std::uint64_t> filters;
   std::unordered_map<std::uint32_t, double> of_document;
@@ -283,8 +284,7 @@ std::vector<double> pool_collection::similarities(context const& ctx,
         filters[q * words + pairs.documents[i] / 64] |= std::uint64_t{1}
                                                         << (pairs.documents[i] % 64);
     }
-    auto const found =
-        lists_from(vectors_->search(ctx, topics.rows(first, count), k, {{}, filters}));
+    auto const found = lists_from(vectors.search(ctx, topics.rows(first, count), k, {{}, filters}));
     for (std::size_t q = 0; q < count; ++q) {
       of_document.clear();
       for (auto const& [document, score] : found[q]) of_document[document] = score;
@@ -301,8 +301,8 @@ std::vector<double> pool_collection::features_of(context const& ctx, pool_topics
                                                  ranked_pairs const& pairs) const {
   std::size_t const n = features_.size();
   std::vector<double> values(pairs.documents.size() * n);
-  features_.of(ctx, index_->counts(ctx, topics.texts), pairs.begin, pairs.documents, values);
-  if (!vectors_) return values;
+  features_.of(ctx, index().counts(ctx, topics.texts), pairs.begin, pairs.documents, values);
+  if (!documents_->vectors) return values;
   auto const near = similarities(ctx, *topics.vectors, pairs);
   std::vector<double> wider;
   wider.reserve(pairs.documents.size() * (n + 1));
@@ -326,7 +326,7 @@ std::vector<std::int32_t> pool_collection::labels_of(pool_topics const& topics,
     if (of_topic == judged.end()) continue;
     auto const& all = of_topic->second->documents;
     for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
-      std::string_view const id = index_->ids()[pairs.documents[i]];
+      std::string_view const id = index().ids()[pairs.documents[i]];
       auto const at = std::ranges::lower_bound(all, id, {}, &datasets::judgment::docno);
       if (at != all.end() && at->docno == id && at->label >= 0) labels[i] = at->label;
     }
@@ -346,7 +346,7 @@ std::vector<std::string> pool_collection::comments_of(pool_topics const& topics,
 
 pool_pairs pool_collection::pairs(context const& ctx, pool_topics const& topics,
                                   found_lists const& found, pair_options const& options) const {
-  if (vectors_) expect_vectors(topics);
+  if (documents_->vectors) expect_vectors(topics);
   ranked_pairs const pairs = in_collection_order(found, options.most);
   if (pairs.documents.empty())
     throw error(
@@ -359,7 +359,7 @@ pool_pairs pool_collection::pairs(context const& ctx, pool_topics const& topics,
   for (std::size_t q = 0; q < found.size(); ++q) {
     if (found[q].empty()) made.topics_without.push_back(q);
     for (std::size_t i = pairs.begin[q]; i < pairs.begin[q + 1]; ++i) {
-      ids.push_back(index_->ids()[pairs.documents[i]]);
+      ids.push_back(index().ids()[pairs.documents[i]]);
       qids.push_back(topics.texts[q].id);
     }
   }

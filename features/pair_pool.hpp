@@ -132,15 +132,17 @@ class pool_collection {
   /// Throws `usage_error` for options out of range.
   pool_collection(context const& ctx, std::string name, knn::indexed_collection collection,
                   pool_options const& options);
+  ~pool_collection();
+  pool_collection(pool_collection&&) noexcept;
 
   /// Adds the documents' vectors, one a document in the order of the collection: they become a
   /// feature, and can be searched. Throws `error` for another number of vectors, and what
   /// `knn::dense_index` throws.
   void set_vectors(context const& ctx, datasets::vectors const& documents);
 
-  knn::text_index const& index() const noexcept { return *index_; }
+  knn::text_index const& index() const noexcept;
   /// Documents of the collection.
-  std::size_t size() const noexcept { return index_->ids().size(); }
+  std::size_t size() const noexcept { return index().ids().size(); }
 
   /// The `k` nearest documents of each topic, at most. A search for text finds documents that share
   /// a term with the topic; one for vectors finds none for a topic whose vector is 0, but under l2.
@@ -184,11 +186,10 @@ class pool_collection {
 
   std::string name_;
   pool_options options_;
-  std::shared_ptr<knn::text_index const> index_;
-  knn::sparse_searcher_cache searcher_;  // of index_
-  std::vector<std::uint32_t> sums_;      // [documents] of their texts
+  struct searched_documents;
+  std::unique_ptr<searched_documents> documents_;
+  std::vector<std::uint32_t> sums_;  // [documents] of their texts
   pair_features features_;
-  std::optional<knn::dense_index> vectors_;
 };
 
 }  // namespace rulerank::features

@@ -185,6 +185,18 @@ neighbours joined(std::vector<neighbours> parts) {
   return all;
 }
 
+rows_in_range joined(std::vector<rows_in_range> parts) {
+  rows_in_range all = std::move(parts.front());
+  for (auto part = parts.begin() + 1; part != parts.end(); ++part) {
+    std::uint64_t const before = all.begin.back();
+    for (std::size_t q = 1; q < part->begin.size(); ++q)
+      all.begin.push_back(before + part->begin[q]);
+    all.row.insert(all.row.end(), part->row.begin(), part->row.end());
+    all.value.insert(all.value.end(), part->value.begin(), part->value.end());
+  }
+  return all;
+}
+
 neighbours search_evenly(process_group const& group, std::size_t queries,
                          std::function<neighbours(index_range)> const& search) {
   index_range const mine = own_range(group, queries);

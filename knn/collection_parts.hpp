@@ -2,6 +2,7 @@
 
 #include "core/process_group.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/part_neighbours.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -49,8 +50,9 @@ std::vector<std::uint64_t> bits_of(std::span<std::uint64_t const> filter, std::s
 /// of `least` things at least. The last ones are small, so that all processes end together.
 std::vector<index_range> factored_shares(std::size_t n, std::size_t parts, std::size_t least);
 
-/// The neighbours of queries that follow each other, of at least one part.
+/// What was found for queries that follow each other, of at least one part.
 neighbours joined(std::vector<neighbours> parts);
+rows_in_range joined(std::vector<rows_in_range> parts);
 
 /// The neighbours of so many queries, which the processes share out evenly. `search` finds those of
 /// a range that is not empty.

@@ -1,10 +1,12 @@
 #include "knn/searched_collection.hpp"
 
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "knn/collection_parts.hpp"
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -13,10 +15,11 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 /// What a process makes of queries that it was dealt.
+template <class Found>
 struct dealt_result {
   result_lines lines;
-  neighbours found;         ///< where the output takes them, else none
-  std::uint64_t items = 0;  ///< that were found
+  std::vector<Found> found;  ///< one, or where the output takes none nothing
+  std::uint64_t items = 0;   ///< that were found
   static auto members_of(auto& all) { return std::tie(all.lines, all.found, all.items); }
 };
 
@@ -43,25 +46,28 @@ class batches {
 
   /// Returns how many items were found, by all processes where it matters.
   std::uint64_t search(index_range batch) {
-    if (deals_) return search_dealt(batch);
-    if (!request_.radius) return write(batch, collection_.nearest(ctx_, batch, k_));
-    return write(batch, collection_.within(ctx_, batch, *request_.radius));
+    return request_.radius ? search<rows_in_range>(batch) : search<neighbours>(batch);
   }
 
  private:
-  static void take(search_output& output, std::size_t first, neighbours const& found) {
-    if (output.takes_neighbours()) output.take(first, found);
+  template <class Found>
+  Found find(index_range queries) const {
+    if constexpr (std::is_same_v<Found, neighbours>)
+      return collection_.nearest(ctx_, queries, k_);
+    else
+      return collection_.within(ctx_, queries, *request_.radius);
   }
-  static void take(search_output&, std::size_t, rows_in_range const&) {}
 
   template <class Found>
-  std::uint64_t write(index_range batch, Found const& found) {
+  std::uint64_t search(index_range batch) {
+    if (deals_) return search_dealt<Found>(batch);
+    Found const found = find<Found>(batch);
     auto const items = items_of(found);
     learn_ids(items);
     result_lines lines;
     output_.add_lines(lines, batch.begin, found, id_of());
     output_.write(lines);
-    take(output_, batch.begin, found);
+    if (output_.takes_neighbours()) output_.take(batch.begin, found);
     return items.size();
   }
 
@@ -80,19 +86,12 @@ class batches {
   }
 
   template <class Found>
-  void add(dealt_result& to, std::size_t first, Found const& found) const {
-    output_.add_lines(to.lines, first, found, id_of());
-    to.items = items_of(found).size();
-  }
-  dealt_result dealt(index_range queries) const {
-    dealt_result result;
-    if (request_.radius) {
-      add(result, queries.begin, collection_.within(ctx_, queries, *request_.radius));
-      return result;
-    }
-    result.found = collection_.nearest(ctx_, queries, k_);
-    add(result, queries.begin, result.found);
-    if (!output_.takes_neighbours()) result.found = {};
+  dealt_result<Found> dealt(index_range queries) const {
+    dealt_result<Found> result;
+    Found found = find<Found>(queries);
+    output_.add_lines(result.lines, queries.begin, found, id_of());
+    result.items = items_of(found).size();
+    if (output_.takes_neighbours()) result.found.push_back(std::move(found));
     return result;
   }
 
@@ -109,27 +108,27 @@ class batches {
     });
   }
 
+  template <class Found>
   std::uint64_t search_dealt(index_range batch) {
     auto const shares = shares_of(batch);
     std::map<std::size_t, result_lines> waiting;  // for those before them
     std::size_t next = 0;
     std::uint64_t items = 0;
     auto const task = [&](std::size_t t) {
-      return bytes_of(dealt({batch.begin + shares[t].begin, batch.begin + shares[t].end}));
+      return bytes_of(dealt<Found>({batch.begin + shares[t].begin, batch.begin + shares[t].end}));
     };
     auto const keep = [&](std::size_t t, std::string const& bytes) {
-      auto some = rulerank::value_of<dealt_result>(bytes);
+      auto some = rulerank::value_of<dealt_result<Found>>(bytes);
       items += some.items;
       waiting[t] = std::move(some.lines);
       for (; !waiting.empty() && waiting.begin()->first == next; ++next)
         output_.write(waiting.extract(waiting.begin()).mapped());
-      return some.found.queries > 0 ? bytes_of(some.found) : std::string();
+      return bytes_of(some.found);
     };
     auto const kept =
         deal_ ? deal_(shares.size(), task, keep) : ctx_.processes->deal(shares.size(), task, keep);
-    std::vector<neighbours> found;
-    for (std::string const& bytes : kept)
-      if (!bytes.empty()) found.push_back(rulerank::value_of<neighbours>(bytes));
+    std::vector<Found> found;
+    for (std::string_view bytes : kept) take(bytes, found);
     if (!found.empty()) output_.take(batch.begin, joined(std::move(found)));
     return value_from_first(*ctx_.processes, [&] { return items; });
   }
@@ -179,8 +178,8 @@ rows_in_range searched_collection::within(context const& ctx, index_range querie
   return is_split_ ? merge(*ctx.processes, found, queries.size()) : merge(found, queries.size());
 }
 
-void searched_collection::open_parts(context const& ctx, index_parts const& all, bool is_split,
-                                     std::function<void(index_part const&)> const& open) {
+void item_collection::open_parts(context const& ctx, index_parts const& all, bool is_split,
+                                 std::function<void(index_part const&)> const& open) {
   items_ = all.items;
   is_split_ = is_split;
   for (index_part const& part : parts_here(ctx, all, is_split)) {
@@ -190,10 +189,15 @@ void searched_collection::open_parts(context const& ctx, index_parts const& all,
   }
 }
 
-void searched_collection::save_index(context const& ctx, std::string const& path,
-                                     std::string_view kind,
-                                     std::function<void(std::string const&)> const& save) const {
-  if (!is_split_) return save(path);
+void item_collection::save_index(context const& ctx, std::string const& path, std::string_view kind,
+                                 std::function<void(std::string const&)> const& save) const {
+  if (!is_split_) {
+    if (!is_whole())
+      throw usage_error(
+          "found an index in parts, which cannot be saved or pickled: expected a copy of its "
+          "files");
+    return save(path);
+  }
   process_group const& group = *ctx.processes;
   save(path_of_part(path, static_cast<std::size_t>(group.rank())));
   write_index_parts(group, path, kind, parts_.front().size);
@@ -232,6 +236,56 @@ void search_in_batches(context const& ctx, searched_collection const& collection
       together = queries_of(ctx, deals, limits, found / count + 1, limits.most_in_range);
     ctx.report("search", first + count, queries);
   }
+}
+
+namespace {
+
+/// Keeps what was found, and writes nothing.
+template <class Found>
+class kept_results final : public search_output {
+ public:
+  void add_lines(result_lines&, std::size_t, neighbours const&, id_of_fn const&) const override {}
+  void add_lines(result_lines&, std::size_t, rows_in_range const&, id_of_fn const&) const override {
+  }
+  void write(result_lines const&) override {}
+  bool takes_neighbours() const override { return true; }
+  void take(std::size_t first, neighbours const& found) override { keep(first, found); }
+  void take(std::size_t first, rows_in_range const& found) override { keep(first, found); }
+  Found result() && { return joined(std::move(batches_)); }
+
+ private:
+  void keep(std::size_t, Found const& found) { batches_.push_back(found); }
+  template <class Other>
+  void keep(std::size_t, Other const&) {}
+
+  std::vector<Found> batches_;
+};
+
+template <class Found>
+Found search_for(context const& ctx, searched_collection const& collection, std::size_t queries,
+                 search_request const& request) {
+  stopwatch const watch;
+  kept_results<Found> kept;
+  search_in_batches(ctx, collection, queries, request, collection.limits(ctx), kept);
+  Found found = std::move(kept).result();
+  found.search_s = watch.seconds();
+  return found;
+}
+
+}  // namespace
+
+neighbours search_all(context const& ctx, searched_collection const& collection,
+                      std::size_t queries, std::size_t k) {
+  if (k == 0) throw usage_error("k: found 0, expected at least 1");
+  // A search for no queries says what is wrong with them.
+  if (queries == 0) return collection.nearest(ctx, {0, 0}, k);
+  return search_for<neighbours>(ctx, collection, queries, {.k = k});
+}
+
+rows_in_range search_all_in_range(context const& ctx, searched_collection const& collection,
+                                  std::size_t queries, double radius) {
+  if (queries == 0) return collection.within(ctx, {0, 0}, radius);
+  return search_for<rows_in_range>(ctx, collection, queries, {.radius = radius});
 }
 
 }  // namespace rulerank::knn

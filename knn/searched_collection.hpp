@@ -3,6 +3,7 @@
 #include "core/process_group.hpp"
 #include "knn/index_parts.hpp"
 #include "knn/neighbours.hpp"
+#include "knn/part_neighbours.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,82 +16,14 @@
 #include <vector>
 
 // One search for all collections: dense rows, texts and objects of a metric space say how one part
-// is searched; parts, processes and batches are the same for all of them.
+// is searched; parts, processes and batches are the same for all of them. The program, Python and
+// pools search by it.
 namespace rulerank::inline v0::knn {
 
 /// What is searched for: the k nearest items of a query or, with a radius, all items within it.
 struct search_request {
   std::size_t k = 30;
   std::optional<double> radius{};
-};
-
-/// A collection that is ready to be searched for some queries, which a derived class holds: all
-/// items in one part or in several, on this process or, where it is split, on the processes of the
-/// context's group. Queries are named by their numbers. What is found does not depend on the parts.
-///
-/// Where it is split, all processes call each function together. Several threads may call const
-/// functions of one that is not split.
-class searched_collection {
- public:
-  virtual ~searched_collection() = default;
-
-  /// Items of all parts, on all processes.
-  std::size_t size() const noexcept { return items_; }
-  /// Whether other processes have other parts.
-  bool is_split() const noexcept { return is_split_; }
-  /// Whether this process has some items: one of several may have none.
-  bool has_parts() const noexcept { return !parts_.empty(); }
-
-  /// What an item is called, where it is known here.
-  virtual std::optional<std::string> id_of(std::uint32_t item) const = 0;
-  /// Whether ids are known to the process alone that has the item.
-  virtual bool has_ids_in_parts() const { return is_split_; }
-  /// Whether processes that have all items may be dealt the queries.
-  virtual bool may_be_dealt() const { return true; }
-
-  /// The k nearest items of each query; `k` is at least 1.
-  neighbours nearest(context const& ctx, index_range queries, std::size_t k) const;
-  /// The items within a radius.
-  rows_in_range within(context const& ctx, index_range queries, double radius) const;
-
- protected:
-  /// The items of a part, which follow each other.
-  struct extent {
-    std::size_t first = 0;
-    std::size_t size = 0;
-  };
-  searched_collection() = default;
-  searched_collection(searched_collection&&) = default;
-  searched_collection& operator=(searched_collection&&) = default;
-  bool is_whole() const noexcept { return !is_split_ && parts_.size() == 1; }
-
-  /// How a collection of one part is searched, and one of several: part by part, by the numbers
-  /// that items have in their part, for at most as many neighbours as a part has items.
-  virtual neighbours nearest_of_whole(context const& ctx, index_range queries,
-                                      std::size_t k) const = 0;
-  virtual std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
-                                                        std::size_t k) const = 0;
-  /// Throw `usage_error` where a search has no radius, which is the default.
-  virtual rows_in_range within_whole(context const& ctx, index_range queries, double radius) const;
-  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
-                                                       double radius) const;
-  /// Opens the parts of an index that this process has: all, or its own where the index is split.
-  /// `open` adds a part to `parts_`. Throws `error` for a part that is not there, or is another
-  /// one.
-  void open_parts(context const& ctx, index_parts const& all, bool is_split,
-                  std::function<void(index_part const& part)> const& open);
-  /// Writes the one index of this process by `save(path)`: to `path`, or where the collection is
-  /// split to the file of the part, with the list of parts of that kind at `path`.
-  void save_index(context const& ctx, std::string const& path, std::string_view kind,
-                  std::function<void(std::string const& path)> const& save) const;
-  /// The k of a search of a part.
-  std::size_t neighbours_in(extent const& part, std::size_t k) const {
-    return std::clamp<std::size_t>(part.size, 1, k);
-  }
-
-  std::vector<extent> parts_;  // of this process
-  std::size_t items_ = 0;
-  bool is_split_ = false;
 };
 
 /// How many queries are searched for together.
@@ -103,6 +36,90 @@ struct batch_limits {
   std::size_t first_in_range = 256;  ///< while the number of neighbours is not known
   std::size_t most_in_range = 4096;
   std::size_t least_share = 1;  ///< queries that a process is dealt at a time
+};
+
+/// The items of a collection: in one part or in several, on this process or, where it is split, on
+/// the processes of the context's group. Derived classes hold the indexes of the parts.
+///
+/// Where it is split, all processes call each function together. Several threads may call const
+/// functions of one that is not split.
+class item_collection {
+ public:
+  virtual ~item_collection() = default;
+
+  /// Items of all parts, on all processes.
+  std::size_t size() const noexcept { return items_; }
+  /// Whether other processes have other parts.
+  bool is_split() const noexcept { return is_split_; }
+  /// Whether this process has some items: one of several may have none.
+  bool has_parts() const noexcept { return !parts_.empty(); }
+  /// Whether all items are in one part on this process.
+  bool is_whole() const noexcept { return !is_split_ && parts_.size() == 1; }
+
+  /// What an item is called, where it is known here.
+  virtual std::optional<std::string> id_of(std::uint32_t item) const = 0;
+  /// Whether ids are known to the process alone that has the item.
+  virtual bool has_ids_in_parts() const { return is_split_; }
+
+ protected:
+  /// The items of a part, which follow each other.
+  struct extent {
+    std::size_t first = 0;
+    std::size_t size = 0;
+  };
+  item_collection() = default;
+  item_collection(item_collection const&) = default;
+  item_collection(item_collection&&) = default;
+  item_collection& operator=(item_collection&&) = default;
+
+  /// Opens the parts of an index that this process has: all, or its own where the index is split.
+  /// `open` adds a part to `parts_`. Throws `error` for a part that is not there, or is another
+  /// one.
+  void open_parts(context const& ctx, index_parts const& all, bool is_split,
+                  std::function<void(index_part const& part)> const& open);
+  /// Writes the one index of this process by `save(path)`: to `path`, or where the collection is
+  /// split to the file of the part, with the list of parts of that kind at `path`. Throws
+  /// `usage_error` where this process has several parts.
+  void save_index(context const& ctx, std::string const& path, std::string_view kind,
+                  std::function<void(std::string const& path)> const& save) const;
+
+  std::vector<extent> parts_;  // of this process
+  std::size_t items_ = 0;
+  bool is_split_ = false;
+};
+
+/// A collection and the queries that it is searched for, which a derived class holds or refers to.
+/// Queries are named by their numbers. What is found does not depend on the parts.
+class searched_collection : public item_collection {
+ public:
+  /// Whether processes that have all items may be dealt the queries.
+  virtual bool may_be_dealt() const { return true; }
+  /// The batches that suit the search, by the threads and devices of the context.
+  virtual batch_limits limits(context const& /*ctx*/) const { return {}; }
+
+  /// The k nearest items of each query; `k` is at least 1.
+  neighbours nearest(context const& ctx, index_range queries, std::size_t k) const;
+  /// The items within a radius.
+  rows_in_range within(context const& ctx, index_range queries, double radius) const;
+
+ protected:
+  searched_collection() = default;
+  explicit searched_collection(item_collection const& items) : item_collection(items) {}
+
+  /// How a collection of one part is searched, and one of several: part by part, by the numbers
+  /// that items have in their part, for at most as many neighbours as a part has items.
+  virtual neighbours nearest_of_whole(context const& ctx, index_range queries,
+                                      std::size_t k) const = 0;
+  virtual std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
+                                                        std::size_t k) const = 0;
+  /// Throw `usage_error` where a search has no radius, which is the default.
+  virtual rows_in_range within_whole(context const& ctx, index_range queries, double radius) const;
+  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
+                                                       double radius) const;
+  /// The k of a search of a part.
+  std::size_t neighbours_in(extent const& part, std::size_t k) const {
+    return std::clamp<std::size_t>(part.size, 1, k);
+  }
 };
 
 /// Whether the queries are dealt to the context's processes, each of which has all items.
@@ -133,8 +150,9 @@ class search_output {
   virtual void write(result_lines const& lines) = 0;
   /// Whether `take` is called, on all processes.
   virtual bool takes_neighbours() const { return false; }
-  /// The neighbours of queries from `first` on.
+  /// What was found for queries from `first` on.
   virtual void take(std::size_t /*first*/, neighbours const& /*found*/) {}
+  virtual void take(std::size_t /*first*/, rows_in_range const& /*found*/) {}
 };
 
 /// As process_group::deal.
@@ -148,5 +166,13 @@ using deal_fn = std::function<std::vector<std::string>(
 void search_in_batches(context const& ctx, searched_collection const& collection,
                        std::size_t queries, search_request const& request,
                        batch_limits const& limits, search_output& output, deal_fn const& deal = {});
+
+/// What `search_in_batches` finds for all queries, in memory, on each process: the k nearest items,
+/// all items where there are fewer, or the items within a radius. Throws `usage_error` for a k of
+/// 0.
+neighbours search_all(context const& ctx, searched_collection const& collection,
+                      std::size_t queries, std::size_t k);
+rows_in_range search_all_in_range(context const& ctx, searched_collection const& collection,
+                                  std::size_t queries, double radius);
 
 }  // namespace rulerank::knn

@@ -75,6 +75,8 @@ class line_collection final : public searched_collection {
     return std::nullopt;
   }
   bool may_be_dealt() const override { return may_be_dealt_; }
+  batch_limits limits(context const&) const override { return batches; }
+  batch_limits batches{};
 
   /// The queries and the k of each search, in the order of the calls.
   struct call {
@@ -178,6 +180,7 @@ class kept_output final : public search_output {
     ++writes;
   }
   bool takes_neighbours() const override { return takes_; }
+  using search_output::take;
   void take(std::size_t first, neighbours const& found) override {
     taken.emplace_back(first, found.queries, found.k);
     for (std::uint32_t const id : found.id) ids.push_back(id);
@@ -427,6 +430,52 @@ TEST(SearchInBatches, DealsNothingThatMayNotBeDealt) {
   EXPECT_EQ(output.lines, expected_lines(items, queries, 3));
   context alone;
   EXPECT_FALSE(deals_queries(alone, line_collection(items, queries)));
+}
+
+/// Searches in small batches, and compares with one search for all queries.
+void expect_all_found(context const& ctx, line_collection& collection) {
+  line_collection const whole(items, queries);
+  collection.batches = {.neighbours = 12, .dealt_neighbours = 12, .first_in_range = 2};
+  index_range const all{0, queries.size()};
+  for (std::size_t const k : {std::size_t{1}, std::size_t{4}, items.size() + 1}) {
+    neighbours const found = search_all(ctx, collection, queries.size(), k);
+    neighbours const expected = whole.nearest({}, all, std::min(k, items.size()));
+    EXPECT_EQ(found.queries, expected.queries);
+    EXPECT_EQ(found.k, expected.k);
+    EXPECT_EQ(found.order, expected.order);
+    EXPECT_EQ(found.id, expected.id) << k;
+    EXPECT_EQ(found.value, expected.value) << k;
+  }
+  for (double const radius : {0.0, 3.0, 200.0}) {
+    rows_in_range const found = search_all_in_range(ctx, collection, queries.size(), radius);
+    rows_in_range const expected = whole.within({}, all, radius);
+    EXPECT_EQ(found.begin, expected.begin) << radius;
+    EXPECT_EQ(found.row, expected.row) << radius;
+    EXPECT_EQ(found.value, expected.value) << radius;
+  }
+}
+
+TEST(SearchAll, FindsInBatchesAndPartsWhatOneSearchFinds) {
+  for (std::size_t const parts : {1, 3}) {
+    line_collection collection(items, queries, parts);
+    expect_all_found({}, collection);
+    EXPECT_GT(collection.calls.size(), 6U) << "searched in batches";
+    EXPECT_THROW(search_all({}, collection, 1, 0), usage_error);
+    EXPECT_EQ(search_all({}, collection, 0, 2).queries, 0U);
+    EXPECT_EQ(search_all_in_range({}, collection, 0, 2).begin, (std::vector<std::uint64_t>{0}));
+  }
+}
+
+TEST(SearchAll, GivesEachProcessWhatOneSearchFinds) {
+  for (int const size : {2, 5})
+    testing_tools::run_processes(size, [&](process_group const& group) {
+      context ctx;
+      ctx.processes = &group;
+      line_collection dealt(items, queries);
+      expect_all_found(ctx, dealt);
+      line_collection split(items, queries, group);
+      expect_all_found(ctx, split);
+    });
 }
 
 /// A collection that says nothing of ranges.

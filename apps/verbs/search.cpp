@@ -135,7 +135,7 @@ class text_search {
       if (!arguments_.votes.empty())
         votes.emplace(arguments_.votes, owner_.destination(arguments_.classes));
     }
-    knn::text_collection documents = prepare();
+    knn::text_collection const documents = prepare();
     auto& summary = run_.summary;
     summary["documents"] = documents.size();
     // Ranks without a part skip this; rank 0 owns part 0.
@@ -171,8 +171,8 @@ class text_search {
     auto const parts =
         run_.find_parts(index_bytes_a_byte, is_svmlight ? "--collection-format svmlight" : "");
     if (parts && !knn::text_collection::searches_parts(knn::sparse_engine_from(arguments_.engine)))
-      throw usage_error(fmt::format("--engine {} of a collection in parts, expected tiles or mt",
-                                    arguments_.engine));
+      throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
+                                    arguments_.engine, knn::text_collection::engines_of_parts()));
     context const& ctx = owner_.ctx();
     if (parts.are_made) {
       auto const timer = owner_.stage("open");
@@ -214,7 +214,7 @@ class text_search {
     return knn::text_index::open(without_processes(ctx), arguments_.index);
   }
 
-  void choose_engine(knn::text_collection& documents, search_preparation const& preparation) {
+  void choose_engine(knn::text_collection const& documents, search_preparation const& preparation) {
     {
       auto const timer = owner_.stage("prepare");
       owner_.choose_device(
@@ -222,17 +222,18 @@ class text_search {
           knn::text_search_seconds(
               static_cast<double>(documents.size()),
               datasets::expected_text_bytes(arguments_.queries) / knn::bytes_a_term));
-      documents.prepare(owner_.ctx(), [&](context const& ctx, knn::sparse_index const& part) {
-        return preparation.searcher(ctx, part);
-      });
+      searchers_ =
+          documents.searchers(owner_.ctx(), [&](context const& ctx, knn::sparse_index const& part) {
+            return preparation.searcher(ctx, part);
+          });
     }
     if (!documents.has_parts()) return;
-    auto const& engine = *find_engine(knn::sparse_engines(), documents.engine());
+    auto const& engine = *find_engine(knn::sparse_engines(), searchers_->front().engine());
     owner_.expect_device_for(engine.name, engine.where);
   }
 
   /// Reads the queries, searches batch after batch and writes.
-  void search(knn::text_collection& documents, knn::text_index_options const& reading,
+  void search(knn::text_collection const& documents, knn::text_index_options const& reading,
               knn::similarity metric, neighbour_files& out) {
     correction_report corrections;
     std::size_t const queries = search_queries(documents, reading, out, corrections);
@@ -241,7 +242,7 @@ class text_search {
     nlohmann::ordered_json const list = corrections.list();
     std::size_t const k = std::min(arguments_.request.k, documents.size());
     std::optional<knn::sparse_engine> engine;
-    if (documents.has_parts()) engine = documents.engine();
+    if (documents.has_parts()) engine = searchers_->front().engine();
     run_.finish(out, queries, documents.size(), "document", [&] {
       if (arguments_.correct) {
         corrections.finish(owner_);
@@ -253,7 +254,7 @@ class text_search {
     });
   }
 
-  std::size_t search_queries(knn::text_collection& documents,
+  std::size_t search_queries(knn::text_collection const& documents,
                              knn::text_index_options const& reading, neighbour_files& out,
                              correction_report& corrections) {
     // A rank without parts reads the queries too, to know how many there are.
@@ -264,12 +265,12 @@ class text_search {
                                      : std::optional<knn::spelling_corrector>();
     context ctx = owner_.ctx();
     ctx.progress = nullptr;  // of batches: how many there are is not known
-    // A search takes many queries of a thread through a tile together.
-    knn::batch_limits const limits{
-        .dealt_neighbours = std::size_t{1} << 21,
-        .least_share = 64 * static_cast<std::size_t>(ctx.thread_count())};
+    auto const asked_now = [&] {
+      return knn::text_search(documents, searchers_, queries_, arguments_.queries,
+                              {arguments_.pad});
+    };
     std::size_t const together = std::min<std::size_t>(
-        knn::queries_together(ctx, documents, arguments_.request, limits), 4096);
+        knn::queries_together(ctx, asked_now(), arguments_.request, asked_now().limits(ctx)), 4096);
     std::size_t done = 0;
     auto const search = [&] {
       if (corrector) {
@@ -277,8 +278,7 @@ class text_search {
         corrections.correct(owner_, *corrector, queries_);
       }
       auto const timer = owner_.stage("nearest");
-      documents.set_queries(queries_, arguments_.queries, {arguments_.pad});
-      run_.search(documents, queries_.size(), limits, out, ctx);
+      run_.search(asked_now(), queries_.size(), out, ctx);
       done += queries_.size();
       owner_.ctx().report("search", done, 0);
       queries_.clear();
@@ -298,6 +298,7 @@ class text_search {
   session& owner_;
   search_text_arguments const& arguments_;
   search_run run_;
+  std::shared_ptr<knn::text_searchers const> searchers_;
   std::vector<datasets::text_document> queries_;  // of a batch
 };
 

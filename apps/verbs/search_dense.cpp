@@ -145,9 +145,6 @@ void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t row
     knn::neighbour_matrix::expect_rows("--out " + arguments.out, rows);
 }
 
-/// Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
-constexpr knn::batch_limits limits{.most_in_range = 256, .least_share = 128};
-
 /// Lines of the neighbours, and where --out has numbers of rows these, which the first rank alone
 /// has.
 class dense_output final : public neighbour_files {
@@ -165,6 +162,7 @@ class dense_output final : public neighbour_files {
                       !arguments.values.empty());
   }
   bool takes_neighbours() const override { return in_rows_ || neighbour_files::takes_neighbours(); }
+  using neighbour_files::take;
   void take(std::size_t first, knn::neighbours const& found) override {
     neighbour_files::take(first, found);
     if (matrix_) matrix_->take(first, found);
@@ -313,10 +311,10 @@ class dense_search {
     if (!arguments_.votes.empty()) vote(out, labels, std::move(query_labels));
     out.name_queries([ids = std::move(query_ids)](std::size_t query) { return ids.of(query); });
     knn::dense_search_work work;
-    rows.set_queries(std::move(queries_), {filter, {}}, work);
+    knn::dense_search const asked(rows, std::move(queries_), {filter, {}}, &work);
     {
       auto const timer = owner_.stage("search");
-      run_.search(rows, queries, limits, out);
+      run_.search(asked, queries, out);
       for (std::uint64_t* const count :
            {&work.recomputed, &work.widened, &work.counts["by_minima"], &work.counts["by_sorting"]})
         *count = sum(owner_.ranks(), *count);

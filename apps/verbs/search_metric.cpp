@@ -259,11 +259,10 @@ class metric_search {
     auto& summary = run_.summary;
     bool const on_gpus = !owner_.ctx().devices.empty();
     if (!asked_ && objects.has_parts()) asked_ = read_queries(objects.first_objects());
-    std::size_t queries = asked_ ? knn::size_of(*asked_) : 0;
-    // A rank without parts takes the number of queries from the first.
-    if (objects.is_split()) queries = gather_values(owner_.ranks(), queries).front();
-    if (asked_) objects.set_queries(owner_.ctx(), *std::move(asked_));
-    objects.set_schedule({plan_.schedule});
+    knn::metric_collection_work work;
+    knn::metric_search const asked(owner_.ctx(), objects, std::move(asked_), {plan_.schedule},
+                                   &work);
+    std::size_t const queries = asked.queries();
     summary["queries"] = queries;
     if (arguments_.request.radius)
       summary["radius"] = *arguments_.request.radius;
@@ -276,12 +275,12 @@ class metric_search {
     }
     {
       auto const timer = owner_.stage("search");
-      run_.search(objects, queries, knn::metric_batch_limits(owner_.ctx()), out);
+      run_.search(asked, queries, out);
     }
     if (on_gpus)
-      describe_gpus(objects);
+      describe_gpus(objects, work.of_gpus);
     else
-      describe_threads(objects.work_of_all(owner_.ctx()));
+      describe_threads(knn::work_of_all(owner_.ctx(), work.of_threads, plan_.schedule));
     run_.finish(out, queries, objects.size(), "object");
   }
 
@@ -305,9 +304,8 @@ class metric_search {
     summary["efficiency"] = work.efficiency();
   }
 
-  void describe_gpus(knn::metric_collection const& objects) {
+  void describe_gpus(knn::metric_collection const& objects, knn::metric_gpu_work const& work) {
     auto& summary = run_.summary;
-    knn::metric_gpu_work const& work = objects.gpu_work();
     summary["engine"] = knn::name_of(objects.on_gpus()->engine());
     summary["evaluations"] = work.evaluations;
     summary["pending"] = count_of(work.counts, "pending");

@@ -11,6 +11,15 @@
 
 namespace rulerank::inline v0::knn {
 
+namespace {
+
+/// Words of a filter of so many rows.
+std::size_t words_of(std::size_t rows) {
+  return (rows + 63) / 64;
+}
+
+}  // namespace
+
 dense_rows_part read_dense_rows(context const& ctx, std::string const& path,
                                 datasets::vectors_format format, std::string const& ids,
                                 bool is_split) {
@@ -34,8 +43,9 @@ bool dense_collection::searches_parts(dense_engine engine) {
          registered_dense_engines().maker_of(engine).gives_definition;
 }
 
-bool dense_collection::has_even_shares() const {
-  return has_parts() && registered_dense_engines().maker_of(first_index().engine()).has_even_shares;
+dense_collection::dense_collection(dense_index whole) {
+  add(0, std::move(whole));
+  items_ = parts_.front().size;
 }
 
 void dense_collection::add(std::size_t first, dense_index index) {
@@ -48,10 +58,7 @@ dense_collection dense_collection::open(context const& ctx, std::string const& p
                                         dense_engine engine, bool is_split) {
   if (is_index_in_parts(path))
     return open_parts(ctx, read_index_parts(path, "dense"), engine, is_split);
-  dense_collection opened;
-  opened.add(0, dense_index::open(ctx, path, engine));
-  opened.items_ = opened.parts_.front().size;
-  return opened;
+  return dense_collection(dense_index::open(ctx, path, engine));
 }
 
 double dense_collection::expected_values(context const& ctx, std::string const& path,
@@ -69,8 +76,11 @@ double dense_collection::expected_values(context const& ctx, std::string const& 
 
 dense_collection dense_collection::open_parts(context const& ctx, index_parts const& all,
                                               dense_engine engine, bool is_split) {
+  if (!searches_parts(engine))
+    throw usage_error(
+        fmt::format("engine {} of an index in parts, expected flat", name_of(engine)));
   dense_collection opened;
-  opened.searched_collection::open_parts(ctx, all, is_split, [&](index_part const& part) {
+  opened.item_collection::open_parts(ctx, all, is_split, [&](index_part const& part) {
     opened.add(part.first, dense_index::open(ctx, part.path, engine));
   });
   if (is_split) opened.has_ids_ = sum(*ctx.processes, opened.has_ids_ ? 1 : 0) > 0;
@@ -91,16 +101,6 @@ void dense_collection::save(context const& ctx, std::string const& path) const {
   save_index(ctx, path, "dense", [&](std::string const& to) { first_index().save(ctx, to); });
 }
 
-void dense_collection::set_queries(datasets::vectors queries, dense_filter const& filter,
-                                   dense_search_work& work) {
-  queries_ = std::move(queries);
-  filter_ = filter;
-  work_ = &work;
-  part_filters_.clear();
-  for (extent const& part : parts_)
-    part_filters_.push_back(bits_of(filter.rows, part.first, part.first + part.size));
-}
-
 std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
   if (!names_.empty()) return names_.of(row);
   if (!has_ids_) return std::to_string(row);
@@ -112,42 +112,90 @@ std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
   return std::nullopt;
 }
 
-neighbours dense_collection::nearest_of_whole(context const& ctx, index_range queries,
-                                              std::size_t k) const {
+dense_search::dense_search(dense_collection const& rows, datasets::vectors queries,
+                           dense_filter const& filter, dense_search_work* work)
+    : searched_collection(rows),
+      rows_(rows),
+      queries_(std::move(queries)),
+      filter_(filter),
+      work_(work) {
+  std::size_t const words = words_of(size());
+  auto const expect = [&](std::size_t found, std::size_t expected) {
+    if (found != 0 && found != expected)
+      throw usage_error(fmt::format("filter: found {}, expected {} for {}", counted(found, "word"),
+                                    expected, counted(size(), "row")));
+  };
+  expect(filter.rows.size(), words);
+  expect(filter.of_query.size(), words * queries_.size());
+}
+
+bool dense_search::has_even_shares() const {
+  return has_parts() &&
+         registered_dense_engines().maker_of(rows_.first_index().engine()).has_even_shares;
+}
+
+batch_limits dense_search::limits(context const& ctx) const {
+  // Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
+  if (ctx.devices.empty()) return {.most_in_range = 256, .least_share = 128};
+  return {.most = std::size_t{1} << 16, .most_in_range = 4096};
+}
+
+dense_filter dense_search::filter_of(index_range queries) const {
+  if (filter_.of_query.empty()) return filter_;
+  std::size_t const words = words_of(size());
+  return {filter_.rows, filter_.of_query.subspan(queries.begin * words, queries.size() * words)};
+}
+
+dense_search::part_filter dense_search::filter_of(extent const& part, index_range queries) const {
+  auto const bits_here = [&](std::span<std::uint64_t const> all) {
+    return bits_of(all, part.first, part.first + part.size);
+  };
+  part_filter filter{bits_here(filter_.rows), {}};
+  if (filter_.of_query.empty()) return filter;
+  std::size_t const words = words_of(size());
+  for (std::size_t q = queries.begin; q < queries.end; ++q) {
+    auto const bits = bits_here(filter_.of_query.subspan(q * words, words));
+    filter.of_query.insert(filter.of_query.end(), bits.begin(), bits.end());
+  }
+  return filter;
+}
+
+neighbours dense_search::nearest_of_whole(context const& ctx, index_range queries,
+                                          std::size_t k) const {
   auto const search = [&](index_range some) {
-    return first_index().search(ctx, queries_.rows(queries.begin + some.begin, some.size()), k,
-                                filter_, work_);
+    index_range const own{queries.begin + some.begin, queries.begin + some.end};
+    return rows_.first_index().search(ctx, queries_.rows(own.begin, own.size()), k, filter_of(own),
+                                      work_);
   };
   if (has_even_shares() && has_processes(ctx))
     return search_evenly(*ctx.processes, queries.size(), search);
   return search({0, queries.size()});
 }
 
-std::vector<part_neighbours> dense_collection::nearest_of_parts(context const& ctx,
-                                                                index_range queries,
-                                                                std::size_t k) const {
+std::vector<part_neighbours> dense_search::nearest_of_parts(context const& ctx, index_range queries,
+                                                            std::size_t k) const {
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_neighbours> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back(dense_index_access::search_part(
-        indexes_[p], ctx, asked, neighbours_in(parts_[p], k), {part_filters_[p], {}}, work_));
+    found.push_back(dense_index_access::search_part(rows_.indexes_[p], ctx, asked,
+                                                    neighbours_in(parts_[p], k),
+                                                    filter_of(parts_[p], queries), work_));
   return found;
 }
 
-rows_in_range dense_collection::within_whole(context const& ctx, index_range queries,
-                                             double radius) const {
-  return first_index().search_range(ctx, queries_.rows(queries.begin, queries.size()), radius,
-                                    filter_, work_);
+rows_in_range dense_search::within_whole(context const& ctx, index_range queries,
+                                         double radius) const {
+  return rows_.first_index().search_range(ctx, queries_.rows(queries.begin, queries.size()), radius,
+                                          filter_of(queries), work_);
 }
 
-std::vector<part_rows_in_range> dense_collection::within_parts(context const& ctx,
-                                                               index_range queries,
-                                                               double radius) const {
+std::vector<part_rows_in_range> dense_search::within_parts(context const& ctx, index_range queries,
+                                                           double radius) const {
   auto const asked = queries_.rows(queries.begin, queries.size());
   std::vector<part_rows_in_range> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back(dense_index_access::search_range_part(indexes_[p], ctx, asked, radius,
-                                                          {part_filters_[p], {}}, work_));
+    found.push_back(dense_index_access::search_range_part(rows_.indexes_[p], ctx, asked, radius,
+                                                          filter_of(parts_[p], queries), work_));
   return found;
 }
 

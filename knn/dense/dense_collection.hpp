@@ -27,12 +27,14 @@ dense_rows_part read_dense_rows(context const& ctx, std::string const& path,
                                 bool is_split);
 
 /// Dense rows: an index of all, or indexes of parts.
-class dense_collection final : public searched_collection {
+class dense_collection final : public item_collection {
  public:
   /// Whether an engine searches an index in parts: only one that gives the defined values and
   /// order.
   static bool searches_parts(dense_engine engine);
-  /// The index in a file, or in parts: `is_split` as in `open_parts`.
+  explicit dense_collection(dense_index whole);
+  /// The index in a file, or in parts: `is_split` as in `open_parts`. Throws `error`, and
+  /// `usage_error` for an engine that does not search parts.
   static dense_collection open(context const& ctx, std::string const& path, dense_engine engine,
                                bool is_split = false);
   /// Values of the rows that `open` gives this process, by the sizes of files. Throws `error`.
@@ -56,19 +58,41 @@ class dense_collection final : public searched_collection {
   /// Calls all rows so, whatever ids the index has.
   void call_rows(row_ids names) { names_ = std::move(names); }
 
-  /// What is searched for, by the functions of `searched_collection`; the filter and the work
-  /// outlive it.
-  void set_queries(datasets::vectors queries, dense_filter const& filter, dense_search_work& work);
-
   std::optional<std::string> id_of(std::uint32_t row) const override;
   bool has_ids_in_parts() const override { return is_split_ && names_.empty() && has_ids_; }
-  /// Not to processes of an engine that has even shares.
-  bool may_be_dealt() const override { return !has_even_shares(); }
 
  private:
   dense_collection() = default;
+  friend class dense_search;
   void add(std::size_t first, dense_index index);
+  std::vector<dense_index> indexes_;  // of the parts
+  bool has_ids_ = false;              // rows have ids in the index
+  row_ids names_;
+};
+
+/// A search for vectors among dense rows. The collection, the filter and the work outlive it.
+class dense_search final : public searched_collection {
+ public:
+  /// `filter`: of all rows of the collection. `work`: where the work is added up, or null: then
+  /// several threads may search at once. Throws `usage_error` for a filter of another size.
+  dense_search(dense_collection const& rows, datasets::vectors queries,
+               dense_filter const& filter = {}, dense_search_work* work = nullptr);
+
+  std::optional<std::string> id_of(std::uint32_t row) const override { return rows_.id_of(row); }
+  bool has_ids_in_parts() const override { return rows_.has_ids_in_parts(); }
+  /// Not to processes of an engine that has even shares.
+  bool may_be_dealt() const override { return !has_even_shares(); }
+  batch_limits limits(context const& ctx) const override;
+
+ private:
   bool has_even_shares() const;
+  /// The filter of some queries among the rows of a part.
+  struct part_filter {
+    std::vector<std::uint64_t> rows, of_query;
+    operator dense_filter() const { return {rows, of_query}; }
+  };
+  part_filter filter_of(extent const& part, index_range queries) const;
+  dense_filter filter_of(index_range queries) const;
   neighbours nearest_of_whole(context const& ctx, index_range queries,
                               std::size_t k) const override;
   std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
@@ -77,13 +101,10 @@ class dense_collection final : public searched_collection {
   std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
                                                double radius) const override;
 
-  std::vector<dense_index> indexes_;  // of the parts
-  bool has_ids_ = false;              // rows have ids in the index
-  row_ids names_;
+  dense_collection const& rows_;
   datasets::vectors queries_;
   dense_filter filter_;
-  std::vector<std::vector<std::uint64_t>> part_filters_;
-  dense_search_work* work_ = nullptr;
+  dense_search_work* work_;
 };
 
 }  // namespace rulerank::knn

@@ -5,6 +5,7 @@
 #include "datasets/vectors.hpp"
 #include "knn/candidate.hpp"
 #include "knn/dense/search.hpp"
+#include "knn/part_neighbours.hpp"
 
 #include <cstddef>
 #include <cstdint>

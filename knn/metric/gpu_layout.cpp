@@ -168,6 +168,14 @@ gpu_queries queries_of(gpu_layout const& layout, std::vector<std::string> const&
   return all;
 }
 
+gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
+                       metric_queries const& queries) {
+  std::size_t const count = queries.size();
+  if (auto const words = queries.as_words(0, count)) return queries_of(layout, *words);
+  if (auto const vectors = queries.as_vectors(0, count)) return queries_of(ctx, layout, *vectors);
+  throw usage_error("GPUs search for vectors and words, not for objects of another type");
+}
+
 gpu_queries some_of(gpu_layout const& layout, gpu_queries const& all,
                     std::span<std::uint32_t const> numbers) {
   gpu_queries some;

@@ -64,6 +64,7 @@ struct gpu_queries {
 gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
                        datasets::vectors const& queries);
 gpu_queries queries_of(gpu_layout const& layout, std::vector<std::string> const& queries);
+gpu_queries queries_of(context const& ctx, gpu_layout const& layout, metric_queries const& queries);
 /// Some of them, in the order of their numbers.
 gpu_queries some_of(gpu_layout const& layout, gpu_queries const& all,
                     std::span<std::uint32_t const> numbers);

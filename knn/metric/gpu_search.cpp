@@ -158,24 +158,15 @@ metric_engine metric_gpu_index::engine() const noexcept {
   return implementation_->which;
 }
 
-neighbours metric_gpu_index::search(context const& ctx, datasets::vectors const& queries,
+neighbours metric_gpu_index::search(context const& ctx, metric_queries const& queries,
                                     std::size_t k, metric_gpu_work* work) const {
   return implementation_->nearest(ctx, queries_of(ctx, implementation_->layout(), queries), k,
                                   work);
 }
-neighbours metric_gpu_index::search(context const& ctx, std::vector<std::string> const& queries,
-                                    std::size_t k, metric_gpu_work* work) const {
-  return implementation_->nearest(ctx, queries_of(implementation_->layout(), queries), k, work);
-}
-rows_in_range metric_gpu_index::search_range(context const& ctx, datasets::vectors const& queries,
+rows_in_range metric_gpu_index::search_range(context const& ctx, metric_queries const& queries,
                                              double radius, metric_gpu_work* work) const {
   return implementation_->within(ctx, queries_of(ctx, implementation_->layout(), queries), radius,
                                  work);
-}
-rows_in_range metric_gpu_index::search_range(context const& ctx,
-                                             std::vector<std::string> const& queries, double radius,
-                                             metric_gpu_work* work) const {
-  return implementation_->within(ctx, queries_of(implementation_->layout(), queries), radius, work);
 }
 
 }  // namespace rulerank::knn

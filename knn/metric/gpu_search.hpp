@@ -85,17 +85,14 @@ class metric_gpu_index {
   metric_engine engine() const noexcept;
 
   /// The k nearest objects of each query, as `metric_index::search` gives them, with its errors;
-  /// the devices are those that the index was made for. Throws `usage_error` for queries that are
-  /// not of the index's objects. `work`: where the work is added up, or null.
-  neighbours search(context const& ctx, datasets::vectors const& queries, std::size_t k,
-                    metric_gpu_work* work = nullptr) const;
-  neighbours search(context const& ctx, std::vector<std::string> const& queries, std::size_t k,
+  /// the devices are those that the index was made for. Queries are of a space of the same metric.
+  /// Throws `usage_error` for queries that are not of the index's objects. `work`: where the work
+  /// is added up, or null.
+  neighbours search(context const& ctx, metric_queries const& queries, std::size_t k,
                     metric_gpu_work* work = nullptr) const;
   /// The objects at most `radius` away, as `metric_index::search_range` gives them.
-  rows_in_range search_range(context const& ctx, datasets::vectors const& queries, double radius,
+  rows_in_range search_range(context const& ctx, metric_queries const& queries, double radius,
                              metric_gpu_work* work = nullptr) const;
-  rows_in_range search_range(context const& ctx, std::vector<std::string> const& queries,
-                             double radius, metric_gpu_work* work = nullptr) const;
 
  private:
   struct implementation;

@@ -42,9 +42,9 @@ class metric_gpus : public ::testing::TestWithParam<std::size_t> {
 
   /// All engines on some queries: k of 1 to all, radii of nothing to all, distances that occur and
   /// the doubles beside them.
-  template <class Space, class Queries>
+  template <class Space>
   void expect_same(std::shared_ptr<Space const> const& space, metric_queries const& queries,
-                   Queries const& asked, std::string const& what) const {
+                   std::string const& what) const {
     metric_index const judge({}, space, {.type = metric_index_type::brute});
     std::size_t const n = judge.size();
     std::set<double> radii{0};
@@ -61,13 +61,13 @@ class metric_gpus : public ::testing::TestWithParam<std::size_t> {
       std::string const here = what + ", " + std::string(name_of(engine));
       for (std::size_t const k : {std::size_t{1}, std::size_t{10}, std::size_t{32}, n, n + 2}) {
         neighbours const expected = judge.search({}, queries, k);
-        neighbours const found = gpu.search(ctx(), asked, k);
+        neighbours const found = gpu.search(ctx(), queries, k);
         ASSERT_EQ(found.id, expected.id) << here << ", k " << k;
         ASSERT_EQ(found.value, expected.value) << here << ", k " << k;
       }
       for (double const radius : radii) {
         rows_in_range const expected = judge.search_range({}, queries, radius);
-        rows_in_range const found = gpu.search_range(ctx(), asked, radius);
+        rows_in_range const found = gpu.search_range(ctx(), queries, radius);
         ASSERT_EQ(found.begin, expected.begin) << here << ", radius " << radius;
         ASSERT_EQ(found.row, expected.row) << here << ", radius " << radius;
         ASSERT_EQ(found.value, expected.value) << here << ", radius " << radius;
@@ -78,13 +78,13 @@ class metric_gpus : public ::testing::TestWithParam<std::size_t> {
                            std::string const& what) const {
     for (auto const which : {metric_distance::l1, metric_distance::l2, metric_distance::linf}) {
       auto const space = std::make_shared<vector_space const>(context(), rows, which);
-      expect_same(space, *space->queries({}, asked), asked, what + std::string(name_of(which)));
+      expect_same(space, *space->queries({}, asked), what + std::string(name_of(which)));
     }
   }
   void expect_same_words(std::vector<std::string> const& words,
                          std::vector<std::string> const& asked, std::string const& what) const {
     auto const space = std::make_shared<word_space const>(words);
-    expect_same(space, *space->queries(asked), asked, what);
+    expect_same(space, *space->queries(asked), what);
   }
 };
 INSTANTIATE_TEST_SUITE_P(gpus, metric_gpus,
@@ -117,7 +117,7 @@ TEST_P(metric_gpus, objects_that_were_taken_out) {
   metric_gpu_index const gpu(ctx(), index, {metric_engine::pairs});
   for (std::size_t const k : {1, 20, 601, 700}) {
     neighbours const expected = index.search({}, *space->queries({}, asked), k);
-    neighbours const found = gpu.search(ctx(), asked, k);
+    neighbours const found = gpu.search(ctx(), *space->queries({}, asked), k);
     ASSERT_EQ(found.id, expected.id) << k;
     ASSERT_EQ(found.value, expected.value) << k;
   }
@@ -145,10 +145,12 @@ TEST_P(metric_gpus, share_out_what_pays) {
     metric_gpu_index const on_first(on_gpus(1), index, {engine});
     EXPECT_EQ(on_first.search(on_gpus(1), all, 7).id, found.id) << name_of(engine);
   };
-  expect_shares(vectors_space, asked, asked.rows(0, 1), metric_engine::pairs);
-  expect_shares(vectors_space, asked, asked.rows(0, 1), metric_engine::lc);
-  std::vector<std::string> const one_word{asked_words[0]};
-  expect_shares(words_space, asked_words, one_word, metric_engine::pairs);
+  auto const queries = vectors_space->queries({}, asked);
+  auto const one_query = vectors_space->queries({}, asked.rows(0, 1));
+  expect_shares(vectors_space, *queries, *one_query, metric_engine::pairs);
+  expect_shares(vectors_space, *queries, *one_query, metric_engine::lc);
+  expect_shares(words_space, *words_space->queries(asked_words),
+                *words_space->queries({asked_words[0]}), metric_engine::pairs);
 }
 TEST_P(metric_gpus, few_objects) {
   expect_same_vectors(drawn_vectors(1, 3, 5), drawn_vectors(5, 3, 6), "one ");
@@ -172,10 +174,11 @@ TEST_P(metric_gpus, an_index_of_nothing) {
   for (auto const engine : listed_engines()) {
     metric_index const index({}, space, {.type = index_type_of(engine)});
     metric_gpu_index const gpu(ctx(), index, {engine});
-    EXPECT_EQ(gpu.search(ctx(), std::vector<std::string>{"a"}, 2).id,
+    auto const one = space->queries({"a"}), none = space->queries({});
+    EXPECT_EQ(gpu.search(ctx(), *one, 2).id,
               (std::vector<std::uint32_t>{no_neighbour, no_neighbour}));
-    EXPECT_TRUE(gpu.search_range(ctx(), std::vector<std::string>{"a"}, 9).row.empty());
-    EXPECT_TRUE(gpu.search(ctx(), std::vector<std::string>(), 2).id.empty());
+    EXPECT_TRUE(gpu.search_range(ctx(), *one, 9).row.empty());
+    EXPECT_TRUE(gpu.search(ctx(), *none, 2).id.empty());
   }
 }
 
@@ -186,10 +189,10 @@ TEST_P(metric_gpus, batches_find_what_all_do) {
   metric_index const index({}, space, {.type = metric_index_type::lc});
   metric_gpu_index const gpu(ctx(), index);
   EXPECT_EQ(gpu.engine(), metric_engine::lc);
-  neighbours const all = gpu.search(ctx(), asked, 8);
+  neighbours const all = gpu.search(ctx(), *space->queries({}, asked), 8);
   for (std::size_t first = 0; first < asked.size(); first += 30) {
     std::size_t const count = std::min<std::size_t>(30, asked.size() - first);
-    neighbours const some = gpu.search(ctx(), asked.rows(first, count), 8);
+    neighbours const some = gpu.search(ctx(), *space->queries({}, asked.rows(first, count)), 8);
     EXPECT_TRUE(std::equal(some.id.begin(), some.id.end(),
                            all.id.begin() + static_cast<std::ptrdiff_t>(first * 8)));
   }
@@ -197,17 +200,17 @@ TEST_P(metric_gpus, batches_find_what_all_do) {
 
 TEST_P(metric_gpus, several_threads_at_once) {
   auto const words = drawn_words(2000, 19, 12);
-  auto const asked = drawn_words(60, 20, 12);
   auto const space = std::make_shared<word_space const>(words);
+  auto const asked = space->queries(drawn_words(60, 20, 12));
   for (auto const engine : {metric_engine::pairs, metric_engine::lc}) {
     metric_index const index({}, space, {.type = index_type_of(engine)});
     metric_gpu_index const gpu(ctx(), index, {engine});
-    neighbours const expected = gpu.search(ctx(), asked, 5);
+    neighbours const expected = gpu.search(ctx(), *asked, 5);
     std::vector<neighbours> found(4);
     {
       std::vector<std::jthread> threads;
       for (neighbours& one : found)
-        threads.emplace_back([&] { one = gpu.search(ctx(), asked, 5); });
+        threads.emplace_back([&] { one = gpu.search(ctx(), *asked, 5); });
     }
     for (neighbours const& one : found) EXPECT_EQ(one.id, expected.id);
   }
@@ -219,13 +222,13 @@ TEST_P(metric_gpus, stops) {
   stop.request_stop();
   context stopped = ctx();
   stopped.stop = stop.get_token();
-  std::vector<std::string> const asked{"abba"};
+  auto const asked = space->queries({"abba"});
   for (auto const engine : listed_engines()) {
     metric_index const index({}, space, {.type = index_type_of(engine)});
     metric_gpu_index const gpu(ctx(), index, {engine});
-    EXPECT_THROW(gpu.search(stopped, asked, 3), interrupted) << name_of(engine);
-    EXPECT_THROW(gpu.search_range(stopped, asked, 3), interrupted) << name_of(engine);
-    EXPECT_EQ(gpu.search(ctx(), asked, 3).count_of(0), 3U);
+    EXPECT_THROW(gpu.search(stopped, *asked, 3), interrupted) << name_of(engine);
+    EXPECT_THROW(gpu.search_range(stopped, *asked, 3), interrupted) << name_of(engine);
+    EXPECT_EQ(gpu.search(ctx(), *asked, 3).count_of(0), 3U);
   }
 }
 

@@ -24,6 +24,10 @@ class query_range final : public metric_queries {
   std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const override {
     return all_.as_vectors(some_.begin + first, count);
   }
+  std::optional<std::vector<std::string>> as_words(std::size_t first,
+                                                   std::size_t count) const override {
+    return all_.as_words(some_.begin + first, count);
+  }
 
  private:
   metric_queries const& all_;
@@ -32,33 +36,33 @@ class query_range final : public metric_queries {
 
 /// What an index finds without a schedule, whose work is that of one thread.
 template <class Search>
-auto without_schedule(Search const& search, schedule_work& work) {
+auto without_schedule(Search const& search, schedule_work* work) {
   metric_work done;
   auto found = search(done);
-  work.evaluations.resize(1);
-  work.evaluations[0] += done.evaluations;
-  return found;
-}
-
-/// Calls `use` with queries of the type that GPUs take.
-template <class Use>
-auto with_range(metric_asked const& asked, index_range some, Use const& use) {
-  if (auto const* const words = std::get_if<std::vector<std::string>>(&asked)) {
-    auto const begin = words->begin() + static_cast<std::ptrdiff_t>(some.begin);
-    return use(std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(some.size())));
+  if (work != nullptr) {
+    work->evaluations.resize(1);
+    work->evaluations[0] += done.evaluations;
   }
-  return use(std::get<datasets::vectors>(asked).rows(some.begin, some.size()));
+  return found;
 }
 
 }  // namespace
 
 std::shared_ptr<metric_space const> metric_objects::space() const {
   if (words) return words;
-  return vectors;
+  if (vectors) return vectors;
+  return others;
 }
 
 metric_distance metric_objects::which() const {
   return words ? metric_distance::edit : vectors->which();
+}
+
+std::shared_ptr<metric_queries const> metric_objects::queries(context const& ctx,
+                                                              metric_asked const& asked) const {
+  if (words) return words->queries(std::get<std::vector<std::string>>(asked));
+  if (vectors) return vectors->queries(ctx, std::get<datasets::vectors>(asked));
+  return std::get<std::shared_ptr<metric_queries const>>(asked);
 }
 
 metric_objects read_metric_objects(context const& ctx, std::string const& path,
@@ -119,15 +123,6 @@ metric_index_choice choose_index(metric_search_plan const& plan, metric_objects 
   return choose_metric_index(*objects.space(), plan.index.queries, plan.searches_together());
 }
 
-batch_limits metric_batch_limits(context const& ctx) {
-  constexpr std::size_t of_gpus = std::size_t{1} << 16;
-  if (!ctx.devices.empty())
-    return {.most = of_gpus, .first_in_range = of_gpus, .most_in_range = of_gpus};
-  return {.neighbours = std::size_t{1} << 22,
-          .fewest = 256,
-          .least_share = 32 * static_cast<std::size_t>(ctx.thread_count())};
-}
-
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
                                  std::string const& path) {
   if (among.words) return read_words(ctx, path);
@@ -135,7 +130,10 @@ metric_asked read_metric_queries(context const& ctx, metric_objects const& among
 }
 
 std::size_t size_of(metric_asked const& asked) {
-  return std::visit([](auto const& some) { return some.size(); }, asked);
+  if (auto const* const others = std::get_if<std::shared_ptr<metric_queries const>>(&asked))
+    return (*others)->size();
+  if (auto const* const words = std::get_if<std::vector<std::string>>(&asked)) return words->size();
+  return std::get<datasets::vectors>(asked).size();
 }
 
 std::size_t metric_collection::part_index::size() const {
@@ -148,11 +146,12 @@ metric_index_type metric_collection::part_index::type() const {
 
 void metric_collection::add(std::size_t first, metric_objects objects,
                             std::variant<metric_index, split_metric_index> index) {
-  indexes_.push_back({std::move(objects), std::move(index), nullptr});
+  indexes_.push_back({std::move(objects), std::move(index)});
   parts_.push_back({first, indexes_.back().size()});
 }
 
 metric_collection metric_collection::open(context const& ctx, std::string const& path) {
+  if (is_index_in_parts(path)) return open_parts(ctx, path, false);
   metric_collection opened;
   auto one = metric_index::open(ctx, path);
   opened.add(0, {one.vectors, one.words}, std::move(one.index));
@@ -163,7 +162,7 @@ metric_collection metric_collection::open(context const& ctx, std::string const&
 metric_collection metric_collection::open_parts(context const& ctx, std::string const& path,
                                                 bool is_split) {
   metric_collection opened;
-  opened.searched_collection::open_parts(
+  opened.item_collection::open_parts(
       ctx, read_index_parts(path, "metric"), is_split, [&](index_part const& part) {
         auto one = metric_index::open(ctx, part.path);
         opened.add(part.first, {one.vectors, one.words}, std::move(one.index));
@@ -207,23 +206,11 @@ void metric_collection::copy_to_gpus(context const& ctx, metric_engine engine) {
   gpu_.emplace(ctx, indexes_.front().whole(), metric_gpu_options{engine});
 }
 
-void metric_collection::set_queries(context const& ctx, metric_asked asked) {
-  asked_ = std::move(asked);
-  for (part_index& part : indexes_) {
-    if (auto const* const words = std::get_if<std::vector<std::string>>(&asked_))
-      part.queries = part.objects.words->queries(*words);
-    else
-      part.queries = part.objects.vectors->queries(ctx, std::get<datasets::vectors>(asked_));
-  }
-  work_ = {};
-  gpu_work_ = {};
-}
-
-schedule_work metric_collection::work_of_all(context const& ctx) const {
-  schedule_work work = work_;
+schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_schedule schedule) {
+  schedule_work work = own;
   if (!has_processes(ctx)) return work;
   // The threads of a process that searched for nothing count.
-  if (work.evaluations.empty() && schedule_.schedule != metric_schedule::automatic)
+  if (work.evaluations.empty() && schedule != metric_schedule::automatic)
     work.evaluations.resize(static_cast<std::size_t>(ctx.thread_count()));
   work.evaluations = join(*ctx.processes, work.evaluations);
   for (std::uint64_t* const count : {&work.supersteps, &work.messages})
@@ -231,62 +218,84 @@ schedule_work metric_collection::work_of_all(context const& ctx) const {
   return work;
 }
 
-neighbours metric_collection::search(context const& ctx, part_index const& part,
-                                     index_range queries, std::size_t k) const {
-  query_range const some(*part.queries, queries);
-  if (auto const* const split = std::get_if<split_metric_index>(&part.index))
-    return split->search(ctx, some, k, &work_);
+metric_search::metric_search(context const& ctx, metric_collection const& objects,
+                             std::optional<metric_asked> asked, schedule_options const& schedule,
+                             metric_collection_work* work)
+    : searched_collection(objects), objects_(objects), schedule_(schedule), work_(work) {
+  if (asked) count_ = size_of(*asked);
+  if (is_split()) count_ = gather_values(*ctx.processes, count_).front();
+  for (std::size_t p = 0; asked && p < parts_.size(); ++p)
+    asked_.push_back(objects.indexes_[p].objects.queries(ctx, *asked));
+}
+
+batch_limits metric_search::limits(context const& ctx) const {
+  constexpr std::size_t of_gpus = std::size_t{1} << 16;
+  if (objects_.on_gpus() != nullptr)
+    return {.most = of_gpus, .first_in_range = of_gpus, .most_in_range = of_gpus};
+  // Dense search and schedules take many queries together in less time.
+  return {.neighbours = std::size_t{1} << 22,
+          .fewest = 256,
+          .least_share = 32 * static_cast<std::size_t>(ctx.thread_count())};
+}
+
+neighbours metric_search::search(context const& ctx, std::size_t part, index_range queries,
+                                 std::size_t k) const {
+  query_range const some(*asked_[part], queries);
+  auto const& index = objects_.indexes_[part];
+  schedule_work* const work = work_ != nullptr ? &work_->of_threads : nullptr;
+  if (auto const* const split = std::get_if<split_metric_index>(&index.index))
+    return split->search(ctx, some, k, work);
   if (schedule_.schedule != metric_schedule::automatic)
-    return search_scheduled(ctx, part.whole(), some, k, schedule_, &work_);
+    return search_scheduled(ctx, index.whole(), some, k, schedule_, work);
   return without_schedule(
-      [&](metric_work& done) { return part.whole().search(ctx, some, k, &done); }, work_);
+      [&](metric_work& done) { return index.whole().search(ctx, some, k, &done); }, work);
 }
 
-rows_in_range metric_collection::search_range(context const& ctx, part_index const& part,
-                                              index_range queries, double radius) const {
-  query_range const some(*part.queries, queries);
-  if (auto const* const split = std::get_if<split_metric_index>(&part.index))
-    return split->search_range(ctx, some, radius, &work_);
+rows_in_range metric_search::search_range(context const& ctx, std::size_t part, index_range queries,
+                                          double radius) const {
+  query_range const some(*asked_[part], queries);
+  auto const& index = objects_.indexes_[part];
+  schedule_work* const work = work_ != nullptr ? &work_->of_threads : nullptr;
+  if (auto const* const split = std::get_if<split_metric_index>(&index.index))
+    return split->search_range(ctx, some, radius, work);
   if (schedule_.schedule != metric_schedule::automatic)
-    return search_range_scheduled(ctx, part.whole(), some, radius, schedule_, &work_);
+    return search_range_scheduled(ctx, index.whole(), some, radius, schedule_, work);
   return without_schedule(
-      [&](metric_work& done) { return part.whole().search_range(ctx, some, radius, &done); },
-      work_);
+      [&](metric_work& done) { return index.whole().search_range(ctx, some, radius, &done); },
+      work);
 }
 
-neighbours metric_collection::nearest_of_whole(context const& ctx, index_range queries,
-                                               std::size_t k) const {
-  if (!gpu_) return search(ctx, indexes_.front(), queries, k);
-  return with_range(asked_, queries,
-                    [&](auto const& some) { return gpu_->search(ctx, some, k, &gpu_work_); });
+neighbours metric_search::nearest_of_whole(context const& ctx, index_range queries,
+                                           std::size_t k) const {
+  if (objects_.on_gpus() == nullptr) return search(ctx, 0, queries, k);
+  return objects_.on_gpus()->search(ctx, query_range(*asked_.front(), queries), k,
+                                    work_ != nullptr ? &work_->of_gpus : nullptr);
 }
 
-rows_in_range metric_collection::within_whole(context const& ctx, index_range queries,
-                                              double radius) const {
-  if (!gpu_) return search_range(ctx, indexes_.front(), queries, radius);
-  return with_range(asked_, queries, [&](auto const& some) {
-    return gpu_->search_range(ctx, some, radius, &gpu_work_);
-  });
+rows_in_range metric_search::within_whole(context const& ctx, index_range queries,
+                                          double radius) const {
+  if (objects_.on_gpus() == nullptr) return search_range(ctx, 0, queries, radius);
+  return objects_.on_gpus()->search_range(ctx, query_range(*asked_.front(), queries), radius,
+                                          work_ != nullptr ? &work_->of_gpus : nullptr);
 }
 
-std::vector<part_neighbours> metric_collection::nearest_of_parts(context const& ctx,
-                                                                 index_range queries,
-                                                                 std::size_t k) const {
+std::vector<part_neighbours> metric_search::nearest_of_parts(context const& ctx,
+                                                             index_range queries,
+                                                             std::size_t k) const {
   std::vector<part_neighbours> found;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    found.push_back({search(ctx, indexes_[p], queries, neighbours_in(parts_[p], k)),
+    found.push_back({search(ctx, p, queries, neighbours_in(parts_[p], k)),
                      value_order::smaller_is_nearer,
                      {},
                      {}});
   return found;
 }
 
-std::vector<part_rows_in_range> metric_collection::within_parts(context const& ctx,
-                                                                index_range queries,
-                                                                double radius) const {
+std::vector<part_rows_in_range> metric_search::within_parts(context const& ctx, index_range queries,
+                                                            double radius) const {
   std::vector<part_rows_in_range> found;
-  for (part_index const& part : indexes_)
-    found.push_back({search_range(ctx, part, queries, radius), value_order::smaller_is_nearer, {}});
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    found.push_back({search_range(ctx, p, queries, radius), value_order::smaller_is_nearer, {}});
   return found;
 }
 

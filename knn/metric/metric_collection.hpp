@@ -18,13 +18,24 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Objects whose metric the library has: one of the two.
+/// What is searched for among objects: vectors, words, or others.
+using metric_asked = std::variant<datasets::vectors, std::vector<std::string>,
+                                  std::shared_ptr<metric_queries const>>;
+std::size_t size_of(metric_asked const& asked);
+
+/// Objects of a space: one of the three.
 struct metric_objects {
   std::shared_ptr<vector_space const> vectors;
   std::shared_ptr<word_space const> words;
+  std::shared_ptr<metric_space const> others{};  ///< whose metric the library does not have
 
   std::shared_ptr<metric_space const> space() const;
+  /// Of vectors or words.
   metric_distance which() const;
+  /// The queries among these objects, of their type. Throws `error`, and `usage_error` for queries
+  /// of other dimensions.
+  std::shared_ptr<metric_queries const> queries(context const& ctx,
+                                                metric_asked const& asked) const;
 };
 /// The objects of one of so many parts of a file: rows of vectors, or of `edit` words, one a line.
 /// Throws `error`.
@@ -43,11 +54,9 @@ struct metric_part {
 metric_part read_metric_part(context const& ctx, std::string const& path, metric_distance which,
                              letters unit, bool is_split);
 
-/// What is searched for among objects: vectors or words.
-using metric_asked = std::variant<datasets::vectors, std::vector<std::string>>;
+/// The queries of a file, of the type of the objects.
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
                                  std::string const& path);
-std::size_t size_of(metric_asked const& asked);
 
 /// How a collection is to be searched, as far as it decides which index is made and where.
 struct metric_search_plan {
@@ -74,14 +83,10 @@ search_seconds search_seconds_of(metric_search_plan const& plan, metric_objects 
 /// reason is empty where the plan names the type.
 metric_index_choice choose_index(metric_search_plan const& plan, metric_objects const& objects,
                                  bool on_gpus);
-/// How many queries the threads or GPUs of a context take together. Dense search and schedules take
-/// many at once in less time; fewer vectors at a time would each take longer to compare with all.
-batch_limits metric_batch_limits(context const& ctx);
-
 /// Objects of a metric space: an index of all, which GPUs may search, or indexes of parts.
-class metric_collection final : public searched_collection {
+class metric_collection final : public item_collection {
  public:
-  /// The index in a file, not in parts.
+  /// The index in a file, or all parts of one.
   static metric_collection open(context const& ctx, std::string const& path);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
   /// `error`.
@@ -106,19 +111,9 @@ class metric_collection final : public searched_collection {
   /// Distances that were computed for the indexes here.
   std::uint64_t build_evaluations() const;
 
-  /// How threads share out queries. An index of one part, or of parts for threads.
-  void set_schedule(schedule_options const& options) { schedule_ = options; }
   /// Copies the index to the GPUs of the context, which search from then on. Throws as
   /// `metric_gpu_index`.
   void copy_to_gpus(context const& ctx, metric_engine engine);
-  /// What is searched for, by the functions of `searched_collection`. Throws `error`.
-  void set_queries(context const& ctx, metric_asked asked);
-
-  /// What the searches did since the queries were set: on threads, and on GPUs.
-  schedule_work const& work() const { return work_; }
-  /// The work of all processes, on each of them, where they shared it out. All call it together.
-  schedule_work work_of_all(context const& ctx) const;
-  metric_gpu_work const& gpu_work() const { return gpu_work_; }
   metric_gpu_index const* on_gpus() const { return gpu_ ? &*gpu_ : nullptr; }
 
   std::optional<std::string> id_of(std::uint32_t object) const override {
@@ -130,7 +125,6 @@ class metric_collection final : public searched_collection {
   struct part_index {
     metric_objects objects;
     std::variant<metric_index, split_metric_index> index;
-    std::unique_ptr<metric_queries> queries;
 
     metric_index const& whole() const { return std::get<metric_index>(index); }
     std::size_t size() const;
@@ -139,9 +133,44 @@ class metric_collection final : public searched_collection {
   metric_collection() = default;
   void add(std::size_t first, metric_objects objects,
            std::variant<metric_index, split_metric_index> index);
-  neighbours search(context const& ctx, part_index const& part, index_range queries,
-                    std::size_t k) const;
-  rows_in_range search_range(context const& ctx, part_index const& part, index_range queries,
+  friend class metric_search;
+
+  std::vector<part_index> indexes_;  // of the parts
+  std::optional<metric_gpu_index> gpu_;
+};
+
+/// What searches did, on threads and on GPUs.
+struct metric_collection_work {
+  schedule_work of_threads;
+  metric_gpu_work of_gpus;
+};
+/// The work of the threads of all processes, on each of them, where they shared it out. All call it
+/// together.
+schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_schedule schedule);
+
+/// A search among the objects of a collection, which outlives it, as the work does.
+class metric_search final : public searched_collection {
+ public:
+  /// `asked`: none on a process without parts, which learns their number from the first process;
+  /// all make it together. `schedule`: how threads share out queries, of an index of one part, or
+  /// of parts for threads. `work`: where the work is added up, or null: then several threads may
+  /// search at once. Throws as `metric_objects::queries`.
+  metric_search(context const& ctx, metric_collection const& objects,
+                std::optional<metric_asked> asked, schedule_options const& schedule = {},
+                metric_collection_work* work = nullptr);
+
+  /// How many queries there are, on all processes.
+  std::size_t queries() const noexcept { return count_; }
+
+  std::optional<std::string> id_of(std::uint32_t object) const override {
+    return objects_.id_of(object);
+  }
+  bool has_ids_in_parts() const override { return false; }
+  batch_limits limits(context const& ctx) const override;
+
+ private:
+  neighbours search(context const& ctx, std::size_t part, index_range queries, std::size_t k) const;
+  rows_in_range search_range(context const& ctx, std::size_t part, index_range queries,
                              double radius) const;
   neighbours nearest_of_whole(context const& ctx, index_range queries,
                               std::size_t k) const override;
@@ -151,13 +180,11 @@ class metric_collection final : public searched_collection {
   std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
                                                double radius) const override;
 
-  std::vector<part_index> indexes_;  // of the parts
+  metric_collection const& objects_;
+  std::vector<std::shared_ptr<metric_queries const>> asked_;  // of the parts
+  std::size_t count_ = 0;
   schedule_options schedule_;
-  metric_asked asked_;
-  std::optional<metric_gpu_index> gpu_;
-  // A process searches with one thread at a time.
-  mutable schedule_work work_;
-  mutable metric_gpu_work gpu_work_;
+  metric_collection_work* work_;
 };
 
 }  // namespace rulerank::knn

@@ -66,6 +66,9 @@ class metric_queries {
   virtual std::unique_ptr<distances_from> from(std::size_t query) const = 0;
   /// Queries [first, first + count) as rows of float32, where they are vectors; none by default.
   virtual std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const;
+  /// The same as words, where they are words.
+  virtual std::optional<std::vector<std::string>> as_words(std::size_t first,
+                                                           std::size_t count) const;
 };
 
 /// Objects of any type under a functor `double distance(Object const&, Object const&)`, or a
@@ -176,7 +179,7 @@ class word_space final : public metric_space {
   std::size_t size() const noexcept override;
   distance_rounding rounding() const noexcept override;
   std::unique_ptr<distances_from> from(std::uint32_t object) const override;
-  std::unique_ptr<metric_queries> queries(std::vector<std::string> const& some) const;
+  std::unique_ptr<metric_queries> queries(std::vector<std::string> some) const;
   letters unit() const noexcept;
   std::vector<std::string> const& words() const noexcept;
 

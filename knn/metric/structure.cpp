@@ -24,6 +24,9 @@ constexpr std::size_t objects_a_range = 1024;
 std::optional<datasets::vectors> metric_queries::as_vectors(std::size_t, std::size_t) const {
   return {};
 }
+std::optional<std::vector<std::string>> metric_queries::as_words(std::size_t, std::size_t) const {
+  return std::nullopt;
+}
 
 void metric_query::compare(std::span<std::uint32_t const> objects) {
   std::array<double, objects_at_once> values{};

@@ -197,23 +197,29 @@ std::vector<std::string> const& word_space::words() const noexcept {
   return implementation_->words;
 }
 
-std::unique_ptr<metric_queries> word_space::queries(std::vector<std::string> const& some) const {
+std::unique_ptr<metric_queries> word_space::queries(std::vector<std::string> some) const {
   class words_asked final : public metric_queries {
    public:
-    words_asked(implementation const& all, letter_table words)
-        : all_(all), words_(std::move(words)) {}
+    words_asked(implementation const& all, std::vector<std::string> words)
+        : all_(all), words_(std::move(words)), letters_(letters_of(words_, all.unit)) {
+      all.number(letters_);
+    }
     std::size_t size() const noexcept override { return words_.size(); }
     std::unique_ptr<distances_from> from(std::size_t query) const override {
-      return std::make_unique<distances_of_word>(words_[query], all_.table, all_.classes);
+      return std::make_unique<distances_of_word>(letters_[query], all_.table, all_.classes);
+    }
+    std::optional<std::vector<std::string>> as_words(std::size_t first,
+                                                     std::size_t count) const override {
+      auto const begin = words_.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::vector<std::string>(begin, begin + static_cast<std::ptrdiff_t>(count));
     }
 
    private:
     implementation const& all_;
-    letter_table words_;
+    std::vector<std::string> words_;
+    letter_table letters_;
   };
-  letter_table table = letters_of(some, implementation_->unit);
-  implementation_->number(table);
-  return std::make_unique<words_asked>(*implementation_, std::move(table));
+  return std::make_unique<words_asked>(*implementation_, std::move(some));
 }
 
 std::vector<std::string> read_words(context const& ctx, std::string const& path) {

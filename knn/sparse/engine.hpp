@@ -2,6 +2,7 @@
 
 #include "core/engine_registry.hpp"
 #include "knn/candidate.hpp"
+#include "knn/part_neighbours.hpp"
 #include "knn/sparse/search.hpp"
 
 #include <algorithm>
@@ -35,9 +36,14 @@ class sparse_search_engine {
                       sparse_search_work& work) const = 0;
 };
 
-/// Makes an engine for an index, to which the engine keeps a reference.
-using sparse_engine_maker = std::unique_ptr<sparse_search_engine> (*)(
-    context const& ctx, sparse_index const& index, sparse_search_options const& options);
+/// How an engine is made, and what a collection needs to know of it.
+struct sparse_engine_maker {
+  /// Makes an engine for an index, to which the engine keeps a reference.
+  std::unique_ptr<sparse_search_engine> (*make)(context const& ctx, sparse_index const& index,
+                                                sparse_search_options const& options);
+  /// Whether it gives the defined values and order: parts are merged by them.
+  bool gives_definition = false;
+};
 /// What the library's own code does with a searcher and its users do not.
 struct sparse_searcher_access {
   using maker = std::function<std::unique_ptr<sparse_search_engine>(

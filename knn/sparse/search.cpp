@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <span>
 #include <string>
@@ -151,7 +150,7 @@ engine_registry<sparse_engine, sparse_engine_maker>& registered_sparse_engines()
       {{sparse_engine::tiles, "tiles",
         "tiles of documents with integer sums, then what may be near exactly", "", of_tiles,
         of_tiles},
-       make_tiles}};
+       {make_tiles, true}}};
   return engines;
 }
 
@@ -207,7 +206,7 @@ sparse_searcher sparse_searcher_access::with(context const& ctx, sparse_index co
   sparse_search_options own = options;
   own.engine = choose_engine(sparse_engines(), options.engine, ctx).which;
   auto engine = make ? make(ctx, index, own)
-                     : registered_sparse_engines().maker_of(own.engine)(ctx, index, own);
+                     : registered_sparse_engines().maker_of(own.engine).make(ctx, index, own);
   return sparse_searcher(std::unique_ptr<sparse_searcher::implementation>(
       new sparse_searcher::implementation{index, own, std::move(engine)}));
 }
@@ -261,37 +260,6 @@ part_neighbours sparse_searcher_access::search_part(sparse_searcher const& searc
   own.give_values(known, found);
   found.search_s = watch.seconds();
   return found;
-}
-
-struct sparse_searcher_cache::state {
-  /// A searcher, and the index that it refers to.
-  struct kept_searcher {
-    std::shared_ptr<sparse_index const> index;
-    sparse_searcher searcher;
-  };
-  std::shared_ptr<sparse_index const> index;
-  std::mutex making{};
-  sparse_search_options options{};
-  std::vector<int> devices{};
-  std::shared_ptr<kept_searcher const> kept{};
-};
-
-sparse_searcher_cache::sparse_searcher_cache(std::shared_ptr<sparse_index const> index)
-    : state_(new state{std::move(index)}) {}
-sparse_searcher_cache::~sparse_searcher_cache() = default;
-sparse_searcher_cache::sparse_searcher_cache(sparse_searcher_cache&&) noexcept = default;
-
-std::shared_ptr<sparse_searcher const> sparse_searcher_cache::get(
-    context const& ctx, sparse_search_options const& options) const {
-  state& own = *state_;
-  std::lock_guard const alone(own.making);
-  if (own.kept == nullptr || own.options != options || own.devices != ctx.devices) {
-    own.kept = nullptr;  // first, so that memory need not hold both
-    own.kept.reset(new state::kept_searcher{own.index, {ctx, *own.index, options}});
-    own.options = options;
-    own.devices = ctx.devices;
-  }
-  return {own.kept, &own.kept->searcher};
 }
 
 }  // namespace rulerank::knn

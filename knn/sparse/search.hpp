@@ -66,7 +66,7 @@ struct sparse_search_work {
 ///
 /// Several threads may call `search` of one searcher at once, each with a context of its own or a
 /// shared one. `tiles` on GPUs serves one call after the other, in memory that grows to the largest
-/// k so far; the CPU finds more than 4096 neighbours, or 1024 where a GPU has little shared memory.
+/// k so far; the CPU finds more neighbours than the shared memory of a GPU has space for.
 /// The published engines for GPUs take memory for each call that runs at once, which several may
 /// exhaust; gknn keeps it for later calls.
 class sparse_searcher {
@@ -95,27 +95,6 @@ class sparse_searcher {
   struct implementation;
   explicit sparse_searcher(std::unique_ptr<implementation> made);
   std::unique_ptr<implementation> implementation_;
-};
-
-/// Makes the searcher of an index when a search first needs it, and keeps it for later searches.
-///
-/// Several threads may call `get` at once; while one of them makes a searcher, the others wait.
-class sparse_searcher_cache {
- public:
-  /// `index` is not null.
-  explicit sparse_searcher_cache(std::shared_ptr<sparse_index const> index);
-  ~sparse_searcher_cache();
-  sparse_searcher_cache(sparse_searcher_cache&&) noexcept;
-
-  /// A searcher with these options on the context's devices: the one that the last call returned,
-  /// or a new one where options or devices differ from those of the last call. A searcher stays
-  /// valid while the caller holds it. Throws as the constructor of `sparse_searcher` does.
-  std::shared_ptr<sparse_searcher const> get(context const& ctx,
-                                             sparse_search_options const& options) const;
-
- private:
-  struct state;
-  std::unique_ptr<state> state_;
 };
 
 }  // namespace rulerank::knn

@@ -570,30 +570,6 @@ TEST_P(exact_search, threads_have_a_k_each) {
     }
 }
 
-TEST(sparse_searcher_cache, keeps_the_searcher_of_the_last_options) {
-  sparse_matrix const rows = drawn_rows({}, 29);
-  auto index = std::make_shared<sparse_index const>(context{}, rows);
-  neighbours const expected = sparse_searcher({}, *index, {}).search({}, rows, 5);
-  sparse_searcher_cache cache(index);
-  auto const first = cache.get({}, {});
-  EXPECT_EQ(cache.get(on_threads(2), {}), first);
-  auto const other = cache.get({}, {.engine = sparse_engine::mt});
-  EXPECT_NE(other, first);
-  EXPECT_EQ(other->engine(), sparse_engine::mt);
-  auto const by_product = cache.get({}, {.metric = similarity::inner_product});
-  EXPECT_NE(by_product, other);
-  EXPECT_THROW(cache.get({}, {.metric = similarity::l2}), usage_error);
-  auto again = first;
-  {
-    sparse_searcher_cache const moved(std::move(cache));
-    again = moved.get({}, {});
-    EXPECT_NE(again, first);
-  }
-  index = nullptr;
-  for (auto const& searcher : {first, other, again})  // each keeps the index
-    EXPECT_EQ(searcher->search({}, rows, 5).id, expected.id);
-}
-
 TEST(weighting, by_hand) {
   sparse_matrix counts;
   counts.push_row(std::vector<std::uint32_t>{0, 1}, std::vector<double>{2, 1});

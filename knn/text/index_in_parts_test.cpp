@@ -1,5 +1,3 @@
-#include "knn/parts/index_in_parts.hpp"
-
 #include "core/even_ranges.hpp"
 #include "core/message_testing.hpp"
 #include "core/output_file.hpp"
@@ -7,8 +5,11 @@
 #include "core/testing.hpp"
 #include "knn/dense/dense_collection.hpp"
 #include "knn/metric/metric_collection.hpp"
+#include "knn/searched_collection.hpp"
 #include "knn/text/text_collection.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -77,26 +78,38 @@ TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
                        {})
           .save(process_of(group), path);
     });
-    auto const parts = dense_parts::open({}, path);
-    ASSERT_TRUE(parts.has_value());
-    EXPECT_EQ(parts->size(), rows.size());
-    EXPECT_EQ(parts->dimensions(), 5U);
-    EXPECT_EQ(parts->metric(), metric);
+    auto const parts = dense_collection::open({}, path, dense_engine::automatic);
+    EXPECT_EQ(parts.size(), rows.size());
+    EXPECT_EQ(parts.first_index().dimensions(), 5U);
+    EXPECT_EQ(parts.first_index().metric(), metric);
     dense_index const whole({}, rows, options);
-    for (std::size_t const k : {1U, 7U, 131U}) {
-      expect_same(parts->search({}, queries, k), whole.search({}, queries, k));
-      expect_same(parts->search({}, queries, k, filter),
-                  whole.search({}, queries, k, {filter, {}}));
+    std::vector<std::uint64_t> of_query;
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      for (std::uint64_t const word : filter) of_query.push_back(word << (q % 3));
+    for (dense_filter const& allowed :
+         {dense_filter{}, dense_filter{filter, {}}, dense_filter{{}, of_query},
+          dense_filter{filter, of_query}}) {
+      dense_search const search(parts, queries, allowed);
+      for (std::size_t const k : {1U, 7U, 131U})
+        expect_same(search_all({}, search, queries.size(), k),
+                    whole.search({}, queries, k, allowed));
+      expect_same(search_all_in_range({}, search, queries.size(), 0.9),
+                  whole.search_range({}, queries, 0.9, allowed));
+      dense_collection const one(dense_index({}, rows, options));
+      for (int const size : {2, 3})
+        run_processes(size, [&](process_group const& group) {
+          expect_same(
+              search_all(process_of(group), dense_search(one, queries, allowed), queries.size(), 7),
+              whole.search({}, queries, 7, allowed));
+        });
     }
-    expect_same(parts->search_range({}, queries, 0.9, filter),
-                whole.search_range({}, queries, 0.9, {filter, {}}));
-    EXPECT_EQ(message_of<usage_error>([&] { parts->search({}, queries, 0); }),
-              "k: found 0, expected at least 1");
-    EXPECT_EQ(
-        message_of<usage_error>([&] { parts->search({}, queries, 1, std::span(filter).first(2)); }),
-        "filter: found 2 words, expected 3 for 131 rows");
-    EXPECT_NE(message_of([&] { metric_parts::open({}, path); }), "OK");
-    EXPECT_NE(message_of([&] { text_parts::open({}, path); }), "OK");
+    EXPECT_EQ(message_of<usage_error>([&] {
+                dense_search(parts, queries, {std::span(filter).first(2), {}});
+              }),
+              "filter: found 2 words, expected 3 for 131 rows");
+    EXPECT_NE(message_of<usage_error>([&] { parts.save({}, path); }), "OK");
+    EXPECT_NE(message_of([&] { metric_collection::open({}, path); }), "OK");
+    EXPECT_NE(message_of([&] { text_collection::open({}, path); }), "OK");
   }
 }
 
@@ -105,7 +118,7 @@ TEST(IndexInParts, VectorsAndWordsAreFoundAsInOneIndex) {
   std::string const path = folder / "index";
   auto const rows = random_rows(90, 4, 3);
   auto const words = random_words(90, 4);
-  std::vector<metric_parts::queries> const asked{random_rows(9, 4, 5), random_words(9, 6)};
+  std::vector<metric_asked> const asked{random_rows(9, 4, 5), random_words(9, 6)};
   for (bool const of_words : {false, true}) {
     auto const objects = [&](index_range some) -> metric_objects {
       auto const begin = words.begin() + static_cast<std::ptrdiff_t>(some.begin);
@@ -124,19 +137,33 @@ TEST(IndexInParts, VectorsAndWordsAreFoundAsInOneIndex) {
       metric_collection::of_part(process_of(group), objects(mine), options, mine.begin, 90)
           .save(process_of(group), path);
     });
-    auto const parts = metric_parts::open({}, path);
-    ASSERT_TRUE(parts.has_value());
-    EXPECT_EQ(parts->size(), 90U);
-    EXPECT_EQ(parts->options().type, metric_index_type::lc);
-    EXPECT_EQ(parts->first_words() != nullptr, of_words);
-    EXPECT_EQ(parts->first_vectors() != nullptr, !of_words);
-    metric_collection whole({}, objects({0, 90}), options);
+    auto const parts = metric_collection::open({}, path);
+    EXPECT_EQ(parts.size(), 90U);
+    EXPECT_EQ(parts.first_options().type, metric_index_type::lc);
+    EXPECT_EQ(parts.first_objects().words != nullptr, of_words);
+    EXPECT_EQ(parts.first_objects().vectors != nullptr, !of_words);
     auto const& some = asked[of_words ? 1 : 0];
-    whole.set_queries({}, some);
+    metric_search const search({}, parts, some);
+    auto const all = objects({0, 90});
+    metric_index const whole({}, all.space(), options);
+    auto const queries = all.queries({}, some);
     for (std::size_t const k : {1U, 8U, 90U})
-      expect_same(parts->search({}, some, k), whole.nearest({}, {0, 9}, k));
-    expect_same(parts->search_range({}, some, 3), whole.within({}, {0, 9}, 3));
+      expect_same(search_all({}, search, 9, k), whole.search({}, *queries, k));
+    expect_same(search_all_in_range({}, search, 9, 3), whole.search_range({}, *queries, 3));
   }
+}
+
+TEST(IndexInParts, ObjectsOfOnesOwnAreFoundAsInTheirIndex) {
+  auto const difference = [](double a, double b) { return std::abs(a - b); };
+  auto const space = std::make_shared<object_space<double, decltype(difference)> const>(
+      std::vector<double>{4, 1, 9, 1}, difference);
+  std::shared_ptr<metric_queries const> const queries = space->queries({2, 8});
+  metric_collection const objects({}, {nullptr, nullptr, space}, {.type = metric_index_type::lc});
+  metric_index const whole({}, space, {.type = metric_index_type::lc});
+  metric_search const search({}, objects, queries);
+  EXPECT_EQ(search.queries(), 2U);
+  expect_same(search_all({}, search, 2, 3), whole.search({}, *queries, 3));
+  expect_same(search_all_in_range({}, search, 2, 2), whole.search_range({}, *queries, 2));
 }
 
 TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
@@ -156,14 +183,12 @@ TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
   run_processes(processes, [&](process_group const& group) {
     text_collection::build_part(process_of(group), collection, options, path);
   });
-  auto const parts = text_parts::open({}, path);
-  ASSERT_TRUE(parts.has_value());
+  auto const parts = text_collection::open({}, path);
   text_index const whole = text_index::build({}, collection, options);
-  EXPECT_EQ(parts->size(), 61U);
-  EXPECT_EQ(parts->terms(), whole.terms().size());
-  EXPECT_EQ(parts->options().metric, similarity::inner_product);
-  ASSERT_EQ(parts->ids().size(), 61U);
-  for (std::size_t d = 0; d < 61; ++d) EXPECT_EQ(parts->ids()[d], whole.ids()[d]);
+  EXPECT_EQ(parts.size(), 61U);
+  EXPECT_EQ(parts.first_index().terms().size(), whole.terms().size());
+  EXPECT_EQ(parts.first_index().options().metric, similarity::inner_product);
+  for (std::uint32_t d = 0; d < 61; ++d) EXPECT_EQ(parts.id_of(d), whole.ids()[d]);
   std::vector<datasets::text_document> const queries{
       {"1", "", {{"", "w1 w2 w3"}}}, {"2", "", {{"", "nothing"}}}, {"3", "", {{"", "all w29"}}}};
   sparse_matrix const weights = whole.queries({}, queries);
@@ -171,29 +196,45 @@ TEST(IndexInParts, DocumentsAreFoundAsInOneIndex) {
     sparse_searcher const searcher({}, whole.index(), {metric});
     for (std::size_t const k : {25U, 1U, 61U, 62U, 1U})  // the parts are made ready once
       for (bool const pad : {false, true})
-        expect_same(parts->search({}, queries, k, {metric}, {.pad = pad}),
-                    searcher.search({}, weights, k, {.pad = pad}));
+        expect_same(search_all({},
+                               text_search(parts, parts.searchers({}, {metric}), queries, "queries",
+                                           {.pad = pad}),
+                               queries.size(), k),
+                    searcher.search({}, weights, std::min<std::size_t>(k, 61), {.pad = pad}));
   }
-  EXPECT_EQ(message_of<usage_error>([&] { parts->search({}, queries, 0, {}); }),
-            "k: found 0, expected at least 1");
-  text_collection one(text_index::build({}, collection, options));
-  one.prepare({}, [](context const& ctx, sparse_index const& index) {
-    return sparse_searcher(ctx, index, {});
-  });
-  one.set_queries(queries, "queries", {.pad = true});
+  text_collection const one(text_index::build({}, collection, options));
+  text_search const search(one, one.searchers({}, sparse_search_options{}), queries, "queries",
+                           {.pad = true});
   for (std::size_t const k : {5U, 1U, 61U})
-    expect_same(one.nearest({}, {0, queries.size()}, k),
+    expect_same(search.nearest({}, {0, queries.size()}, k),
                 sparse_searcher({}, whole.index(), {}).search({}, weights, k, {.pad = true}));
 }
 
-TEST(IndexInParts, OtherFilesNameNoParts) {
+TEST(text_collection, keeps_the_searchers_of_the_last_options) {
+  std::vector<datasets::text_document> const documents{{"1", "", {{"", "a cat"}}},
+                                                       {"2", "", {{"", "a dog"}}}};
+  text_collection const collection(text_index::build({}, documents, {}));
+  sparse_search_options const by_cosine;
+  auto const first = collection.searchers({}, by_cosine);
+  context threads;
+  threads.threads = 2;
+  EXPECT_EQ(collection.searchers(threads, by_cosine), first);
+  auto const by_product = collection.searchers({}, {similarity::inner_product});
+  EXPECT_NE(by_product, first);
+  EXPECT_THROW(collection.searchers({}, {similarity::l2}), usage_error);
+  auto const again = collection.searchers({}, by_cosine);
+  EXPECT_NE(again, first);
+  for (auto const& searchers : {first, again})  // each serves as long as it is held
+    EXPECT_EQ(text_search(collection, searchers, documents, "queries").nearest({}, {0, 2}, 1).id,
+              (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(IndexInParts, AFileThatNamesNoPartsIsOneIndex) {
   temporary_folder const folder;
   std::string const path = folder / "index";
   dense_index({}, random_rows(5, 2, 1)).save({}, path);
-  EXPECT_FALSE(dense_parts::open({}, path).has_value());
-  EXPECT_FALSE(metric_parts::open({}, path).has_value());
-  EXPECT_FALSE(text_parts::open({}, path).has_value());
-  EXPECT_FALSE(text_parts::open({}, folder / "none").has_value());
+  EXPECT_TRUE(dense_collection::open({}, path, dense_engine::automatic).is_whole());
+  EXPECT_NE(message_of([&] { text_collection::open({}, folder / "none"); }), "OK");
 }
 
 }  // namespace

@@ -1,17 +1,41 @@
 #include "knn/text/text_collection.hpp"
 
 #include "core/error.hpp"
+#include "core/output_file.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/index_parts.hpp"
 #include "knn/sparse/engine.hpp"
 #include "knn/text/text_index_part.hpp"
 
 #include <cmath>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace rulerank::inline v0::knn {
+
+struct text_collection::kept_searchers {
+  std::mutex making{};
+  sparse_search_options options{};
+  std::vector<int> devices{};
+  std::shared_ptr<text_searchers const> kept{};
+};
+
+text_collection::text_collection() : kept_(std::make_shared<kept_searchers>()) {}
+
+bool text_collection::searches_parts(sparse_engine engine) {
+  if (engine == sparse_engine::automatic) return true;
+  return find_engine(sparse_engines(), engine) != nullptr &&
+         registered_sparse_engines().maker_of(engine).gives_definition;
+}
+
+std::string text_collection::engines_of_parts() {
+  std::string names;
+  for (sparse_engine_info const& one : sparse_engines())
+    if (searches_parts(one.which)) names.append(names.empty() ? "" : " or ").append(one.name);
+  return names;
+}
 
 void text_collection::add(text_index index) {
   parts_.push_back({static_cast<std::size_t>(index.first_document()), index.ids().size()});
@@ -19,15 +43,20 @@ void text_collection::add(text_index index) {
   indexes_.push_back(std::move(index));
 }
 
-text_collection::text_collection(text_index whole) {
+text_collection::text_collection(text_index whole) : text_collection() {
   add(std::move(whole));
   items_ = parts_.front().size;
+}
+
+text_collection text_collection::open(context const& ctx, std::string const& path) {
+  if (is_index_in_parts(path)) return open_parts(ctx, path, false);
+  return text_collection(text_index::open(ctx, path));
 }
 
 text_collection text_collection::open_parts(context const& ctx, std::string const& path,
                                             bool is_split) {
   text_collection opened;
-  opened.searched_collection::open_parts(
+  opened.item_collection::open_parts(
       ctx, read_index_parts(path, "text"), is_split,
       [&](index_part const& part) { opened.add(text_index_part::open(ctx, part.path)); });
   if (is_split) opened.postings_ = sum(*ctx.processes, opened.postings_);
@@ -70,27 +99,65 @@ std::vector<std::string> text_collection::labels(context const& ctx) const {
   return labels;
 }
 
-void text_collection::prepare(context const& ctx, searcher_maker const& make) {
-  searchers_.clear();
-  for (text_index const& part : indexes_) searchers_.push_back(make(ctx, part.index()));
+void text_collection::save(context const& ctx, std::string const& path) const {
+  save_index(ctx, path, "text", [&](std::string const& to) {
+    std::span<std::byte const> const bytes = first_index().bytes();
+    write_file(to, {reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+  });
 }
 
-void text_collection::set_queries(std::span<datasets::text_document const> queries,
-                                  std::string name, sparse_result_options const& results) {
-  queries_ = queries;
-  queries_name_ = std::move(name);
-  results_ = results;
+std::shared_ptr<text_searchers const> text_collection::searchers(context const& ctx,
+                                                                 searcher_maker const& make) const {
+  auto const made = std::make_shared<text_searchers>();
+  for (text_index const& part : indexes_) made->push_back(make(ctx, part.index()));
+  return made;
 }
 
-sparse_matrix text_collection::weights_of(context const& ctx, index_range queries) const {
+std::shared_ptr<text_searchers const> text_collection::searchers(
+    context const& ctx, sparse_search_options const& options) const {
+  if (!is_whole() && !searches_parts(options.engine))
+    throw usage_error(fmt::format("engine {} of an index in parts, expected {}",
+                                  name_of(options.engine), engines_of_parts()));
+  kept_searchers& own = *kept_;
+  std::lock_guard const alone(own.making);
+  if (own.kept == nullptr || own.options != options || own.devices != ctx.devices) {
+    own.kept = nullptr;  // first, so that memory need not hold both
+    own.kept = searchers(ctx, [&](context const& on, sparse_index const& part) {
+      return sparse_searcher(on, part, options);
+    });
+    own.options = options;
+    own.devices = ctx.devices;
+  }
+  return own.kept;
+}
+
+text_search::text_search(text_collection const& documents,
+                         std::shared_ptr<text_searchers const> searchers,
+                         std::span<datasets::text_document const> queries, std::string name,
+                         sparse_result_options const& results)
+    : searched_collection(documents),
+      documents_(documents),
+      searchers_(std::move(searchers)),
+      queries_(queries),
+      name_(std::move(name)),
+      results_(results) {}
+
+batch_limits text_search::limits(context const& ctx) const {
+  // A search takes many queries of a thread through a tile together.
+  return {.dealt_neighbours = std::size_t{1} << 21,
+          .most = ctx.devices.empty() ? std::size_t{4096} : std::size_t{1} << 16,
+          .least_share = 64 * static_cast<std::size_t>(ctx.thread_count())};
+}
+
+sparse_matrix text_search::weights_of(context const& ctx, index_range queries) const {
   auto const some = queries_.subspan(queries.begin, queries.size());
-  sparse_matrix matrix = first_index().queries(ctx, some);
+  sparse_matrix matrix = documents_.first_index().queries(ctx, some);
   sparse_rows const rows = matrix;
   for (std::size_t q = 0; q < rows.size(); ++q)
     for (double const weight : rows[q].weight)
       if (std::abs(weight) > largest_weight)
         throw error(
-            {datasets::display_name(queries_name_), 0, 0},
+            {datasets::display_name(name_), 0, 0},
             fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
                         rulerank::quoted(some[q].id), weight, largest_weight));
   return matrix;
@@ -103,18 +170,17 @@ std::optional<std::string> text_collection::id_of(std::uint32_t document) const 
   return std::nullopt;
 }
 
-neighbours text_collection::nearest_of_whole(context const& ctx, index_range queries,
-                                             std::size_t k) const {
-  return searchers_.front().search(ctx, weights_of(ctx, queries), k, results_);
+neighbours text_search::nearest_of_whole(context const& ctx, index_range queries,
+                                         std::size_t k) const {
+  return searchers_->front().search(ctx, weights_of(ctx, queries), k, results_);
 }
 
-std::vector<part_neighbours> text_collection::nearest_of_parts(context const& ctx,
-                                                               index_range queries,
-                                                               std::size_t k) const {
+std::vector<part_neighbours> text_search::nearest_of_parts(context const& ctx, index_range queries,
+                                                           std::size_t k) const {
   std::vector<part_neighbours> found;
-  if (searchers_.empty()) return found;  // a process without parts has no terms either
+  if (!has_parts()) return found;  // a process without parts has no terms either
   sparse_matrix const weights = weights_of(ctx, queries);
-  for (sparse_searcher const& part : searchers_)
+  for (sparse_searcher const& part : *searchers_)
     found.push_back(sparse_searcher_access::search_part(part, ctx, weights, k, results_));
   return found;
 }

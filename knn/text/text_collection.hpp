@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,15 +16,19 @@
 
 namespace rulerank::inline v0::knn {
 
+/// What searches the parts of a text collection, one for each.
+using text_searchers = std::vector<sparse_searcher>;
+
 /// Documents of text, or rows of term weights: an index of all, or indexes of parts.
-class text_collection final : public searched_collection {
+class text_collection final : public item_collection {
  public:
-  /// Whether an engine searches an index in parts: only those that sum in double precision.
-  static bool searches_parts(sparse_engine engine) {
-    return engine == sparse_engine::automatic || engine == sparse_engine::tiles ||
-           engine == sparse_engine::mt;
-  }
+  /// Whether an engine searches an index in parts: only one that gives the defined values.
+  static bool searches_parts(sparse_engine engine);
+  /// The names of these engines, for messages: "tiles or mt".
+  static std::string engines_of_parts();
   explicit text_collection(text_index whole);
+  /// The index in a file, or all parts of one.
+  static text_collection open(context const& ctx, std::string const& path);
   /// An index in parts: `is_split`: this process's share of the parts, else all of them. Throws
   /// `error`.
   static text_collection open_parts(context const& ctx, std::string const& path, bool is_split);
@@ -34,6 +39,9 @@ class text_collection final : public searched_collection {
   static text_collection build_part(context const& ctx, std::string const& collection,
                                     text_index_options const& options, std::string const& index);
 
+  /// Writes the index to a file. Throws `usage_error` where this process has several parts.
+  void save(context const& ctx, std::string const& path) const;
+
   /// Of the first part here, where there is one (`has_parts`).
   text_index const& first_index() const { return indexes_.front(); }
   /// Postings of all parts, on all processes.
@@ -43,33 +51,55 @@ class text_collection final : public searched_collection {
 
   /// Makes the searcher of a part.
   using searcher_maker = std::function<sparse_searcher(context const&, sparse_index const&)>;
-  /// Makes the parts ready to be searched by the searchers of `make`, in place of those before.
-  /// Where it throws, the parts are not ready.
-  void prepare(context const& ctx, searcher_maker const& make);
-  /// The engine that searches, where there is a part.
-  sparse_engine engine() const { return searchers_.front().engine(); }
-  /// What is searched for, by the functions of `searched_collection`; the queries outlive it.
-  /// `name`: of their file. Where they are searched for, `error` that names it is thrown for a
-  /// query that tf-idf gives a weight beyond what the search takes. `results`: of their searches.
-  void set_queries(std::span<datasets::text_document const> queries, std::string name,
-                   sparse_result_options const& results);
+  /// What searches the parts, by `make`. The collection outlives it.
+  std::shared_ptr<text_searchers const> searchers(context const& ctx,
+                                                  searcher_maker const& make) const;
+  /// The same with these options on the context's devices: what the last call returned, or new ones
+  /// where options or devices differ from those of the last call. Several threads may call it at
+  /// once; while one of them makes searchers, the others wait. Throws as the constructor of
+  /// `sparse_searcher` does, and `usage_error` for an engine that does not search parts.
+  std::shared_ptr<text_searchers const> searchers(context const& ctx,
+                                                  sparse_search_options const& options) const;
 
   std::optional<std::string> id_of(std::uint32_t document) const override;
 
  private:
-  text_collection() = default;
+  text_collection();
   void add(text_index index);
+  friend class text_search;
+
+  std::vector<text_index> indexes_;  // of the parts
+  std::uint64_t postings_ = 0;
+  struct kept_searchers;
+  std::shared_ptr<kept_searchers> kept_;
+};
+
+/// A search for texts in a collection, which outlives it, as the queries do.
+class text_search final : public searched_collection {
+ public:
+  /// `searchers`: of the collection. `name`: of the queries' file. Where they are searched for,
+  /// `error` that names it is thrown for a query that tf-idf gives a weight beyond what the search
+  /// takes. `results`: of their searches.
+  text_search(text_collection const& documents, std::shared_ptr<text_searchers const> searchers,
+              std::span<datasets::text_document const> queries, std::string name,
+              sparse_result_options const& results = {});
+
+  std::optional<std::string> id_of(std::uint32_t document) const override {
+    return documents_.id_of(document);
+  }
+  batch_limits limits(context const& ctx) const override;
+
+ private:
   neighbours nearest_of_whole(context const& ctx, index_range queries,
                               std::size_t k) const override;
   std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                 std::size_t k) const override;
   sparse_matrix weights_of(context const& ctx, index_range queries) const;
 
-  std::vector<text_index> indexes_;         // of the parts
-  std::vector<sparse_searcher> searchers_;  // of the parts
-  std::uint64_t postings_ = 0;
+  text_collection const& documents_;
+  std::shared_ptr<text_searchers const> searchers_;
   std::span<datasets::text_document const> queries_;
-  std::string queries_name_;
+  std::string name_;
   sparse_result_options results_;
 };
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from ._data import as_array, expect_unicode, of_another_library
 from ._parameters import checked
-from ._run import Running, share_queries
+from ._run import Running
 from .exceptions import UsageError
 
 if typing.TYPE_CHECKING:
@@ -59,6 +59,15 @@ def strings_of(X, what):
     return strings
 
 
+def found(values, rows, return_distance):
+    return (values, rows) if return_distance else rows
+
+
+def found_in_range(begin, values, rows, return_distance):
+    """Lists of arrays, one a query."""
+    return found(np.split(values, begin[1:-1]), np.split(rows, begin[1:-1]), return_distance)
+
+
 class Neighbours(Running, BaseEstimator):
     """What the three searches have in common."""
 
@@ -94,10 +103,6 @@ class Neighbours(Running, BaseEstimator):
     def _parameters_of_file(self):
         return self.index_.parameters
 
-    def _found(self, queries, search, return_distance):
-        values, rows = share_queries(search, queries)
-        return (values, rows) if return_distance else rows
-
     def __getstate__(self):
         """The index as the bytes of its file."""
         state = dict(super().__getstate__())
@@ -115,16 +120,6 @@ class Neighbours(Running, BaseEstimator):
             with tempfile.TemporaryDirectory() as folder:
                 pathlib.Path(folder, "index").write_bytes(index)
                 self._open(f"{folder}/index")
-
-    def _in_range(self, queries, search, return_distance):
-        def counted(some):
-            begin, values, rows = search(some)
-            return np.diff(begin), values, rows
-
-        counts, values, rows = share_queries(counted, queries)
-        begins = np.cumsum(counts)[:-1]
-        rows = np.split(rows, begins)
-        return (np.split(values, begins), rows) if return_distance else rows
 
 
 class DenseNeighbors(Neighbours):
@@ -188,7 +183,7 @@ class DenseNeighbors(Neighbours):
         index = self._index_of()
         k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
-            return self._found(rows_of(self, X), lambda some: index.search(run, some, k, allowed), return_distance)
+            return found(*index.search(run, rows_of(self, X), k, allowed), return_distance)
 
     @checked
     def radius_neighbors(self, X: Rows, radius: float, return_distance: bool = True, *,
@@ -198,8 +193,7 @@ class DenseNeighbors(Neighbours):
         index = self._index_of()
         allowed = self._filter(filter)
         with self._running() as run:
-            return self._in_range(rows_of(self, X), lambda some: index.search_range(run, some, radius, allowed),
-                                  return_distance)
+            return found_in_range(*index.search_range(run, rows_of(self, X), radius, allowed), return_distance)
 
     def _parameters_of_file(self):
         return {"metric": {"inner_product": "ip"}.get(self.index_.metric, self.index_.metric)}
@@ -270,7 +264,7 @@ class MetricNeighbors(Neighbours):
         index = self._index_of()
         k = self._k(n_neighbors)
         with self._running() as run:
-            return self._found(self._queries(X), lambda some: index.search(run, some, k), return_distance)
+            return found(*index.search(run, self._queries(X), k), return_distance)
 
     @checked
     def radius_neighbors(self, X: Rows | Sequence[Any], radius: float,
@@ -278,7 +272,7 @@ class MetricNeighbors(Neighbours):
         """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
         index = self._index_of()
         with self._running() as run:
-            return self._in_range(self._queries(X), lambda some: index.search_range(run, some, radius), return_distance)
+            return found_in_range(*index.search_range(run, self._queries(X), radius), return_distance)
 
     def _open(self, path):
         with self._running() as run:
@@ -366,7 +360,7 @@ class TextNeighbors(Neighbours):
         index = self._index_of()
         k = self._k(n_neighbors)
         with self._running() as run:
-            return self._found(strings_of(X, "text"), lambda some: index.search(run, some, k, pad), return_distance)
+            return found(*index.search(run, strings_of(X, "text"), k, pad), return_distance)
 
     def _open(self, path):
         with self._running() as run:

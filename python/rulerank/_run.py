@@ -8,7 +8,6 @@ import numbers
 import os
 import typing
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from . import _core
@@ -55,15 +54,6 @@ def over_ranks(ranks: Any) -> Iterator[None]:
         yield
     finally:
         current_ranks.reset(token)
-
-
-def share_queries(search, queries):
-    """The arrays that `search(queries)` returns, each with an entry for each query; ranks search for a part of them each."""
-    ranks = current_ranks.get()
-    if ranks is None or len(queries) < ranks.size:
-        return search(queries)
-    begin, end = (len(queries) * r // ranks.size for r in (ranks.rank, ranks.rank + 1))
-    return tuple(map(np.concatenate, zip(*ranks.allgather(search(queries[begin:end])))))
 
 
 class ProgressBars:

@@ -1,27 +1,27 @@
 #include "python/src/neighbours.hpp"
 
 #include "core/error.hpp"
-#include "core/output_file.hpp"
 #include "datasets/text/documents.hpp"
 #include "datasets/vectors.hpp"
+#include "knn/dense/dense_collection.hpp"
 #include "knn/dense/search.hpp"
+#include "knn/metric/metric_collection.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/neighbours.hpp"
-#include "knn/parts/index_in_parts.hpp"
+#include "knn/searched_collection.hpp"
 #include "knn/similarity.hpp"
 #include "knn/sparse/search.hpp"
 #include "knn/sparse/weighting.hpp"
+#include "knn/text/text_collection.hpp"
 #include "knn/text/text_index.hpp"
 #include "python/src/data.hpp"
 #include "python/src/run.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,67 +74,53 @@ nb::tuple arrays_of(knn::rows_in_range&& found) {
                         array_of(std::move(rows)));
 }
 
-/// Throws `usage_error` where an index of several files would be written.
-[[noreturn]] void refuse_parts() {
-  throw usage_error(
-      "found an index in parts, which cannot be saved or pickled: expected a copy of its files");
-}
-
-/// Vectors made ready to be searched: an index, or the parts of one.
+/// Vectors made ready to be searched.
 class python_dense_index {
  public:
   static python_dense_index build(run_settings const& how, row_array const& rows,
                                   std::string const& metric, std::string const& engine) {
-    python_dense_index made;
-    run(how, [&](context const& ctx) {
-      made.whole_ = std::make_shared<knn::dense_index const>(
-          ctx, vectors_of(ctx, rows, "X"),
-          knn::dense_index_options{knn::dense_similarity_from(metric),
-                                   knn::dense_engine_from(engine)});
-    });
-    return made;
+    return python_dense_index(run(how, [&](context const& ctx) {
+      return knn::dense_collection(
+          knn::dense_index(ctx, vectors_of(ctx, rows, "X"),
+                           {knn::dense_similarity_from(metric), knn::dense_engine_from(engine)}));
+    }));
   }
   static python_dense_index open(run_settings const& how, std::string const& path,
                                  std::string const& engine) {
-    python_dense_index made;
-    run(how, [&](context const& ctx) {
-      made.parts_ = knn::dense_parts::open(ctx, path, knn::dense_engine_from(engine));
-      if (!made.parts_)
-        made.whole_ = std::make_shared<knn::dense_index const>(
-            knn::dense_index::open(ctx, path, knn::dense_engine_from(engine)));
-    });
-    return made;
+    return python_dense_index(run(how, [&](context const& ctx) {
+      return knn::dense_collection::open(ctx, path, knn::dense_engine_from(engine));
+    }));
   }
 
   void save(run_settings const& how, std::string const& path) const {
-    if (parts_) refuse_parts();
-    run(how, [&](context const& ctx) { whole_->save(ctx, path); });
+    run(how, [&](context const& ctx) { rows_->save(ctx, path); });
   }
   nb::tuple search(run_settings const& how, row_array const& queries, std::size_t k,
                    input_vector<std::uint64_t> const& filter) const {
     return arrays_of(run(how, [&](context const& ctx) {
-      datasets::vectors const some = vectors_of(ctx, queries, "queries");
-      return parts_ ? parts_->search(ctx, some, k, span_of(filter))
-                    : whole_->search(ctx, some, k, {span_of(filter), {}});
+      return knn::search_all(ctx, search_for(ctx, queries, filter), queries.shape(0), k);
     }));
   }
   nb::tuple search_range(run_settings const& how, row_array const& queries, double radius,
                          input_vector<std::uint64_t> const& filter) const {
     return arrays_of(run(how, [&](context const& ctx) {
-      datasets::vectors const some = vectors_of(ctx, queries, "queries");
-      return parts_ ? parts_->search_range(ctx, some, radius, span_of(filter))
-                    : whole_->search_range(ctx, some, radius, {span_of(filter), {}});
+      return knn::search_all_in_range(ctx, search_for(ctx, queries, filter), queries.shape(0),
+                                      radius);
     }));
   }
-  std::size_t size() const { return parts_ ? parts_->size() : whole_->size(); }
-  std::size_t dimensions() const { return parts_ ? parts_->dimensions() : whole_->dimensions(); }
-  std::string metric() const {
-    return std::string(knn::name_of(parts_ ? parts_->metric() : whole_->metric()));
-  }
+  std::size_t size() const { return rows_->size(); }
+  std::size_t dimensions() const { return rows_->first_index().dimensions(); }
+  std::string metric() const { return std::string(knn::name_of(rows_->first_index().metric())); }
 
  private:
-  std::shared_ptr<knn::dense_index const> whole_;
-  std::optional<knn::dense_parts> parts_;
+  explicit python_dense_index(knn::dense_collection rows)
+      : rows_(std::make_shared<knn::dense_collection const>(std::move(rows))) {}
+  knn::dense_search search_for(context const& ctx, row_array const& queries,
+                               input_vector<std::uint64_t> const& filter) const {
+    return {*rows_, vectors_of(ctx, queries, "queries"), {span_of(filter), {}}};
+  }
+
+  std::shared_ptr<knn::dense_collection const> rows_;
 };
 
 void add_dense(nb::module_& to) {
@@ -192,34 +178,21 @@ void expect_metric(context const& ctx, knn::metric_space const& space, std::size
 /// Objects of a metric space that Python holds: vectors, words, or any under a callable.
 class python_metric_index {
  private:
-  template <class Search>
-  auto with_queries(run_settings const& how, nb::object const& queries,
-                    Search const& search) const {
-    if (words_) {
-      auto const some = nb::cast<std::vector<std::string>>(queries);
-      return run(how, [&](context const& ctx) { return search(ctx, *words_->queries(some)); });
-    }
-    if (objects_) {
-      auto const some = objects_->queries(objects_of(nb::cast<nb::sequence>(queries)));
-      return run(how, [&](context const& ctx) { return search(ctx, *some); });
-    }
-    auto const rows = nb::cast<row_array>(queries);
+  /// Calls `use` with a search for the queries.
+  template <class Use>
+  auto with_queries(run_settings const& how, nb::object const& queries, Use const& use) const {
+    std::optional<row_array> rows;
+    std::optional<knn::metric_asked> asked;
+    if (objects().words)
+      asked = nb::cast<std::vector<std::string>>(queries);
+    else if (objects().vectors)
+      rows = nb::cast<row_array>(queries);
+    else
+      asked = std::shared_ptr<knn::metric_queries const>(
+          space_->queries(objects_of(nb::cast<nb::sequence>(queries))));
     return run(how, [&](context const& ctx) {
-      return search(ctx, *vectors_->queries(ctx, vectors_of(ctx, rows, "queries")));
-    });
-  }
-
-  template <class Search>
-  auto in_parts(run_settings const& how, nb::object const& queries, Search const& search) const {
-    if (words_) {
-      auto some = nb::cast<std::vector<std::string>>(queries);
-      return run(how, [&](context const& ctx) {
-        return search(ctx, knn::metric_parts::queries(std::move(some)));
-      });
-    }
-    auto const rows = nb::cast<row_array>(queries);
-    return run(how, [&](context const& ctx) {
-      return search(ctx, knn::metric_parts::queries(vectors_of(ctx, rows, "queries")));
+      if (rows) asked = vectors_of(ctx, *rows, "queries");
+      return use(ctx, knn::metric_search(ctx, *collection_, std::move(asked)));
     });
   }
 
@@ -228,14 +201,11 @@ class python_metric_index {
                                         std::string const& metric,
                                         knn::metric_index_options const& options,
                                         std::size_t triples) {
-    python_metric_index made;
-    run(how, [&](context const& ctx) {
-      made.vectors_ = std::make_shared<knn::vector_space const>(ctx, vectors_of(ctx, rows, "X"),
-                                                                knn::metric_distance_from(metric));
-      expect_metric(ctx, *made.vectors_, triples);
-      made.index_.emplace(ctx, made.vectors_, options);
-    });
-    return made;
+    return python_metric_index(run(how, [&](context const& ctx) {
+      auto const space = std::make_shared<knn::vector_space const>(
+          ctx, vectors_of(ctx, rows, "X"), knn::metric_distance_from(metric));
+      return collection_of(ctx, {space, nullptr}, options, triples);
+    }));
   }
   static python_metric_index of_words(run_settings const& how, std::vector<std::string> words,
                                       std::string const& letters,
@@ -244,94 +214,78 @@ class python_metric_index {
     if (letters != "bytes" && letters != "code-points")
       throw usage_error("letters: found '" + letters + "', expected code-points or bytes");
     auto const unit = letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
-    python_metric_index made;
-    run(how, [&](context const& ctx) {
-      made.words_ = std::make_shared<knn::word_space const>(std::move(words), unit);
-      expect_metric(ctx, *made.words_, triples);
-      made.index_.emplace(ctx, made.words_, options);
-    });
-    return made;
+    return python_metric_index(run(how, [&](context const& ctx) {
+      auto const space = std::make_shared<knn::word_space const>(std::move(words), unit);
+      return collection_of(ctx, {nullptr, space}, options, triples);
+    }));
   }
   static python_metric_index of_objects(run_settings const& how, nb::sequence const& objects,
                                         nb::callable distance,
                                         knn::metric_index_options const& options,
                                         std::size_t triples) {
-    python_metric_index made;
-    made.objects_ =
+    auto const space =
         std::make_shared<python_space const>(objects_of(objects), python_distance(distance));
-    run(how, [&](context const& ctx) {
-      expect_metric(ctx, *made.objects_, triples);
-      made.index_.emplace(ctx, made.objects_, options);
-    });
+    python_metric_index made(run(how, [&](context const& ctx) {
+      return collection_of(ctx, {nullptr, nullptr, space}, options, triples);
+    }));
+    made.space_ = space;
     return made;
   }
   static python_metric_index open(run_settings const& how, std::string const& path) {
-    python_metric_index made;
-    run(how, [&](context const& ctx) {
-      made.parts_ = knn::metric_parts::open(ctx, path);
-      if (made.parts_) {
-        made.vectors_ = made.parts_->first_vectors();
-        made.words_ = made.parts_->first_words();
-        return;
-      }
-      auto opened = knn::metric_index::open(ctx, path);
-      made.vectors_ = opened.vectors;
-      made.words_ = opened.words;
-      made.index_.emplace(std::move(opened.index));
-    });
-    return made;
+    return python_metric_index(
+        run(how, [&](context const& ctx) { return knn::metric_collection::open(ctx, path); }));
   }
 
   void save(run_settings const& how, std::string const& path) const {
-    if (parts_) refuse_parts();
-    run(how, [&](context const& ctx) { index_->save(ctx, path); });
+    run(how, [&](context const& ctx) { collection_->save(ctx, path); });
   }
   nb::tuple search(run_settings const& how, nb::object const& queries, std::size_t k) const {
-    if (parts_)
-      return arrays_of(in_parts(how, queries, [&](context const& ctx, auto some) {
-        return parts_->search(ctx, std::move(some), k);
-      }));
-    return arrays_of(with_queries(how, queries, [&](context const& ctx, auto const& some) {
-      return index_->search(ctx, some, k);
-    }));
+    return arrays_of(
+        with_queries(how, queries, [&](context const& ctx, knn::metric_search const& search) {
+          return knn::search_all(ctx, search, search.queries(), k);
+        }));
   }
   nb::tuple search_range(run_settings const& how, nb::object const& queries, double radius) const {
-    if (parts_)
-      return arrays_of(in_parts(how, queries, [&](context const& ctx, auto some) {
-        return parts_->search_range(ctx, std::move(some), radius);
-      }));
-    return arrays_of(with_queries(how, queries, [&](context const& ctx, auto const& some) {
-      return index_->search_range(ctx, some, radius);
-    }));
+    return arrays_of(
+        with_queries(how, queries, [&](context const& ctx, knn::metric_search const& search) {
+          return knn::search_all_in_range(ctx, search, search.queries(), radius);
+        }));
   }
-  std::size_t size() const { return parts_ ? parts_->size() : index_->size(); }
-  std::string type() const { return std::string(knn::name_of(options().type)); }
-  std::string kind() const { return vectors_ ? "vectors" : words_ ? "words" : "objects"; }
-  std::size_t dimensions() const { return vectors_ ? vectors_->rows().dimensions() : 0; }
+  std::size_t size() const { return collection_->size(); }
+  std::string type() const { return std::string(knn::name_of(collection_->first_type())); }
+  std::string kind() const {
+    return objects().vectors ? "vectors" : objects().words ? "words" : "objects";
+  }
+  std::size_t dimensions() const {
+    return objects().vectors ? objects().vectors->rows().dimensions() : 0;
+  }
 
   /// Those of an estimator that makes such an index of vectors or words.
   nb::dict parameters() const {
-    knn::metric_index_options const& options = this->options();
+    knn::metric_index_options const& options = collection_->first_options();
     nb::dict all;
     all["index"] = type();
     if (knn::has_bucket(options.type)) all["bucket"] = options.bucket;
     if (knn::has_alpha(options.type)) all["alpha"] = options.alpha;
-    knn::metric_distance const which = vectors_ ? vectors_->which() : knn::metric_distance::edit;
-    all["metric"] = std::string(knn::name_of(which));
-    if (words_) all["letters"] = words_->unit() == knn::letters::bytes ? "bytes" : "code-points";
+    all["metric"] = std::string(knn::name_of(objects().which()));
+    if (objects().words)
+      all["letters"] = objects().words->unit() == knn::letters::bytes ? "bytes" : "code-points";
     return all;
   }
 
  private:
-  std::shared_ptr<knn::vector_space const> vectors_;
-  std::shared_ptr<knn::word_space const> words_;
-  knn::metric_index_options const& options() const {
-    return parts_ ? parts_->options() : index_->options();
+  explicit python_metric_index(knn::metric_collection objects)
+      : collection_(std::make_shared<knn::metric_collection const>(std::move(objects))) {}
+  static knn::metric_collection collection_of(context const& ctx, knn::metric_objects objects,
+                                              knn::metric_index_options const& options,
+                                              std::size_t triples) {
+    expect_metric(ctx, *objects.space(), triples);
+    return {ctx, std::move(objects), options};
   }
+  knn::metric_objects const& objects() const { return collection_->first_objects(); }
 
-  std::shared_ptr<python_space const> objects_;
-  std::optional<knn::metric_index> index_;
-  std::optional<knn::metric_parts> parts_;  // or these, whose first part has the space
+  std::shared_ptr<knn::metric_collection const> collection_;
+  std::shared_ptr<python_space const> space_;  // of objects under a callable
 };
 
 void add_metric(nb::module_& to) {
@@ -375,53 +329,39 @@ std::vector<datasets::text_document> documents_of(std::vector<std::string> texts
   return made;
 }
 
-/// A text index or the parts of one, and what searches in it.
+/// A text collection, and the engine that searches it.
 class python_text_index {
  public:
-  python_text_index(run_settings const& how,
-                    std::function<knn::text_index(context const&)> const& make,
-                    std::string const& engine)
-      : engine_(engine) {
-    set_index(std::make_shared<knn::text_index const>(run(how, make)));
-  }
+  python_text_index(knn::text_collection documents, std::string engine)
+      : documents_(std::make_shared<knn::text_collection const>(std::move(documents))),
+        engine_(std::move(engine)) {}
 
   static python_text_index open(run_settings const& how, std::string const& path,
                                 std::string const& engine) {
-    python_text_index made(engine);
-    run(how, [&](context const& ctx) {
-      made.parts_ = knn::text_parts::open(ctx, path);
-      if (!made.parts_)
-        made.set_index(std::make_shared<knn::text_index const>(knn::text_index::open(ctx, path)));
-    });
-    return made;
+    return {run(how, [&](context const& ctx) { return knn::text_collection::open(ctx, path); }),
+            engine};
   }
 
   nb::tuple search(run_settings const& how, std::vector<std::string> texts, std::size_t k,
                    bool pad) const {
     auto const queries = documents_of(std::move(texts), {});
     return arrays_of(run(how, [&](context const& ctx) {
-      knn::sparse_search_options const asked{options().metric, knn::sparse_engine_from(engine_)};
-      if (parts_) return parts_->search(ctx, queries, k, asked, {pad});
-      return searcher_->get(ctx, asked)->search(ctx, index_->queries(ctx, queries), k, {pad});
+      auto const searchers =
+          documents_->searchers(ctx, {options().metric, knn::sparse_engine_from(engine_)});
+      knn::text_search const search(*documents_, searchers, queries, "queries", {pad});
+      return knn::search_all(ctx, search, queries.size(), k);
     }));
   }
   void save(run_settings const& how, std::string const& path) const {
-    if (parts_) refuse_parts();
-    run(how, [&](context const&) {
-      output_file file(path);
-      std::span<std::byte const> const bytes = index_->bytes();
-      file.write({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
-      file.commit();
-    });
+    run(how, [&](context const& ctx) { documents_->save(ctx, path); });
   }
   std::vector<std::string> ids() const {
-    if (parts_) return parts_->ids();
     std::vector<std::string> all;
-    for (std::size_t d = 0; d < index_->ids().size(); ++d) all.emplace_back(index_->ids()[d]);
+    for (std::uint32_t d = 0; d < size(); ++d) all.push_back(*documents_->id_of(d));
     return all;
   }
-  std::size_t terms() const { return parts_ ? parts_->terms() : index_->terms().size(); }
-  std::size_t size() const { return parts_ ? parts_->size() : index_->ids().size(); }
+  std::size_t terms() const { return documents_->first_index().terms().size(); }
+  std::size_t size() const { return documents_->size(); }
 
   /// Those of an estimator that makes such an index.
   nb::dict parameters() const {
@@ -447,19 +387,9 @@ class python_text_index {
   }
 
  private:
-  explicit python_text_index(std::string engine) : engine_(std::move(engine)) {}
-  void set_index(std::shared_ptr<knn::text_index const> index) {
-    index_ = std::move(index);
-    searcher_ = std::make_shared<knn::sparse_searcher_cache const>(
-        std::shared_ptr<knn::sparse_index const>(index_, &index_->index()));
-  }
-  knn::text_index_options const& options() const {
-    return parts_ ? parts_->options() : index_->options();
-  }
+  knn::text_index_options const& options() const { return documents_->first_index().options(); }
 
-  std::shared_ptr<knn::text_index const> index_;
-  std::shared_ptr<knn::sparse_searcher_cache const> searcher_;  // of index_
-  std::optional<knn::text_parts> parts_;                        // or these
+  std::shared_ptr<knn::text_collection const> documents_;
   std::string engine_;
 };
 
@@ -515,8 +445,10 @@ void add_text(nb::module_& to) {
              knn::text_index_options const& options, std::string const& engine) {
             auto const documents = documents_of(std::move(texts), std::move(ids));
             return python_text_index(
-                how,
-                [&](context const& ctx) { return knn::text_index::build(ctx, documents, options); },
+                run(how,
+                    [&](context const& ctx) {
+                      return knn::text_collection(knn::text_index::build(ctx, documents, options));
+                    }),
                 engine);
           },
           "run"_a, "texts"_a, "ids"_a, "options"_a, "engine"_a)

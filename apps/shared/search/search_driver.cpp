@@ -72,10 +72,9 @@ neighbour_files search_run::open_output() const {
 }
 
 void search_run::search(knn::searched_collection const& collection, std::size_t queries,
-                        knn::batch_limits const& limits, neighbour_files& output,
-                        context const& ctx) const {
+                        neighbour_files& output, context const& ctx) const {
   knn::search_in_batches(
-      ctx, collection, queries, arguments_.request, limits, output,
+      ctx, collection, queries, arguments_.request, collection.limits(ctx), output,
       [&](std::size_t tasks, process_group::task_fn const& task,
           process_group::keep_fn const& keep) { return owner_.deal(tasks, task, keep); });
 }

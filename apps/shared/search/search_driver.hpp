@@ -58,11 +58,11 @@ class search_run {
   neighbour_files open_output() const;
   /// Searches for `queries` of the collection, by the session's context or another.
   void search(knn::searched_collection const& collection, std::size_t queries,
-              knn::batch_limits const& limits, neighbour_files& output) const {
-    search(collection, queries, limits, output, owner_.ctx());
+              neighbour_files& output) const {
+    search(collection, queries, output, owner_.ctx());
   }
   void search(knn::searched_collection const& collection, std::size_t queries,
-              knn::batch_limits const& limits, neighbour_files& output, context const& ctx) const;
+              neighbour_files& output, context const& ctx) const;
   /// Puts the outputs in their places, then says how many queries were searched in how many
   /// `items`, such as "row". `summarize`: called between the two.
   void finish(

@@ -54,18 +54,18 @@ void add_published_sparse_engines() {
   registered_sparse_engines().add({
     {{sparse_engine::mt, "mt", "posting lists, a query a thread, a full sort",
       "Freitas 2017, Algorithms 18 and 19", runs_on::cpu, runs_on::nowhere},
-     make_mt},
+     {make_mt, true}},
 #if RULERANK_HAS_CUDA
         {{sparse_engine::gknn, "gknn", "every document's row, a full sort; single precision",
           "Freitas 2017, section 5.4", runs_on::gpus, runs_on::nowhere},
-         make_gknn},
+         {make_gknn}},
         {{sparse_engine::gt, "gt", "posting lists, a query a launch; single precision",
           "Freitas 2017, Algorithms 7 to 9", runs_on::gpus, runs_on::nowhere},
-         make_gt},
+         {make_gt}},
         {{sparse_engine::fish, "fish",
           "posting lists, a group of queries a launch; single precision",
           "Freitas 2017, Algorithms 20 to 23", runs_on::gpus, runs_on::nowhere},
-         make_default_fish},
+         {make_default_fish}},
 #endif
   });
 }

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "knn/neighbours.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+// What a search of a part of a collection finds, with what orders it (knn/collection_parts.hpp
+// merges it).
+namespace rulerank::inline v0::knn {
+
+/// Neighbours among a part of the items, to be merged with those that the other parts have: as
+/// `neighbours`, but for items that do not match among the k, and with what orders them, which may
+/// be finer than the values.
+struct part_neighbours : neighbours {
+  value_order key_order = value_order::larger_is_nearer;
+  std::vector<double> key;             ///< [queries][k]; empty: the values are the keys
+  std::vector<std::uint8_t> is_match;  ///< [queries][k]; empty: all are
+
+  std::span<double const> keys_of(std::size_t query) const {
+    return {(key.empty() ? value : key).data() + query * k, k};
+  }
+  static auto members_of(auto& found) {
+    return std::tuple_cat(neighbours::members_of(found),
+                          std::tie(found.key_order, found.key, found.is_match));
+  }
+};
+
+/// The rows in range among a part of the items, likewise.
+struct part_rows_in_range : rows_in_range {
+  value_order key_order = value_order::smaller_is_nearer;
+  std::vector<double> key;  ///< as value; empty: the values are the keys
+
+  std::span<double const> keys_of(std::size_t query) const {
+    return {(key.empty() ? value : key).data() + begin[query], begin[query + 1] - begin[query]};
+  }
+  static auto members_of(auto& found) {
+    return std::tuple_cat(rows_in_range::members_of(found), std::tie(found.key_order, found.key));
+  }
+};
+
+}  // namespace rulerank::knn
