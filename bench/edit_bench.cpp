@@ -12,8 +12,8 @@
 #include "bench/settings.hpp"
 #include "core/context.hpp"
 #include "core/machine.hpp"
-#include "knn/metric/edit_distance.hpp"
-#include "knn/metric/edit_groups.hpp"
+#include "knn/metric/edit_distance/edit_distance.hpp"
+#include "knn/metric/edit_distance/edit_groups.hpp"
 #include "knn/metric/search.hpp"
 
 #include <algorithm>

@@ -24,7 +24,7 @@
 #include "core/context.hpp"
 #include "core/machine.hpp"
 #include "core/stopwatch.hpp"
-#include "knn/metric/schedule.hpp"
+#include "knn/metric/schedules/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "knn/metric/query_clock.hpp"
+#include "knn/metric/schedules/query_clock.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "bench/metric_traffic.hpp"
 
 #include "core/error.hpp"
-#include "knn/metric/structure.hpp"
+#include "knn/metric/indexes/structure.hpp"
 #include "knn/metric/testing.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "core/output_file.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/gpu_search.hpp"
-#include "knn/metric/schedule.hpp"
+#include "knn/metric/schedules/schedule.hpp"
 #include "knn/sparse/search.hpp"
 #include "l2r/rules/options.hpp"
 #include "rules/mining/miner.hpp"

@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "knn/metric/answers.hpp"
-#include "knn/metric/gpu_engine.hpp"
+#include "knn/metric/gpu/gpu_engine.hpp"
+#include "knn/metric/query_results.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/testing.hpp"
-#include "knn/metric/edit_matrix.hpp"
+#include "knn/metric/gpu/edit_matrix.hpp"
 #include "knn/metric/published/engines.hpp"
 #include "knn/metric/testing.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "datasets/vectors.hpp"
 #include "knn/metric/gpu_search.hpp"
-#include "knn/metric/schedule.hpp"
+#include "knn/metric/schedules/schedule.hpp"
 #include "knn/metric/search.hpp"
 #include "knn/search_seconds.hpp"
 #include "knn/searched_collection.hpp"

@@ -3,9 +3,9 @@
 #include "core/engine_registry.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "knn/metric/answers.hpp"
-#include "knn/metric/dense_brute.hpp"
-#include "knn/metric/index_state.hpp"
+#include "knn/metric/indexes/dense_brute.hpp"
+#include "knn/metric/indexes/index_state.hpp"
+#include "knn/metric/query_results.hpp"
 
 #include <algorithm>
 #include <array>

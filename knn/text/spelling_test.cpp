@@ -4,7 +4,7 @@
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
-#include "knn/metric/edit_distance_reference.hpp"
+#include "knn/metric/edit_distance/edit_distance_reference.hpp"
 #include "knn/unicode.hpp"
 
 #include <algorithm>

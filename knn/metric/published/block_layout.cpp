@@ -1,7 +1,7 @@
 #include "knn/metric/published/block_layout.hpp"
 
-#include "knn/metric/index_state.hpp"
-#include "knn/metric/structure.hpp"
+#include "knn/metric/indexes/index_state.hpp"
+#include "knn/metric/indexes/structure.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "knn/metric/exclusion.hpp"
-#include "knn/metric/gpu_engine.hpp"
-#include "knn/metric/gpu_launches.hpp"
-#include "knn/metric/gpu_layout.hpp"
+#include "knn/metric/gpu/gpu_engine.hpp"
+#include "knn/metric/gpu/gpu_launches.hpp"
+#include "knn/metric/gpu/gpu_layout.hpp"
+#include "knn/metric/indexes/exclusion.hpp"
 #include "knn/metric/published/block_search.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/host_device.hpp"
-#include "knn/metric/block_memory.hpp"
-#include "knn/metric/block_objects.hpp"
-#include "knn/metric/exclusion.hpp"
+#include "knn/metric/gpu/block_memory.hpp"
+#include "knn/metric/gpu/block_objects.hpp"
+#include "knn/metric/indexes/exclusion.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 // The searches of Barrientos 2011, chapter 4, in which the threads of a block do one query
 // together: Algorithms 11 to 13 within a radius, 14 to 16 for the k nearest. They are written for
-// any Block (knn/metric/block_objects.hpp). They differ from the document in this: results are kept
-// and not counted; distances are in double, after floats have said which objects are too far;
-// exclusion has the slack for rounding of knn/metric/exclusion.hpp; minC of Algorithms 12 and 15 is
-// known before the first cluster is opened, so each run compares the same objects; heaps are in the
-// order of distance and number, which settles all ties; they are put together once a radius has k
-// objects, and not for each radius.
+// any Block (knn/metric/gpu/block_objects.hpp). They differ from the document in this: results are
+// kept and not counted; distances are in double, after floats have said which objects are too far;
+// exclusion has the slack for rounding of knn/metric/indexes/exclusion.hpp; minC of Algorithms 12
+// and 15 is known before the first cluster is opened, so each run compares the same objects; heaps
+// are in the order of distance and number, which settles all ties; they are put together once a
+// radius has k objects, and not for each radius.
 namespace rulerank::inline v0::knn {
 
 // ------------------------------------------------------------------------------------- jobs

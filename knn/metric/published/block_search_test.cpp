@@ -1,9 +1,9 @@
 #include "knn/metric/published/block_search.hpp"
 
 #include "core/error.hpp"
-#include "knn/metric/block_selection.hpp"
-#include "knn/metric/edit_distance_reference.hpp"
-#include "knn/metric/gpu_engine.hpp"
+#include "knn/metric/edit_distance/edit_distance_reference.hpp"
+#include "knn/metric/gpu/block_selection.hpp"
+#include "knn/metric/gpu/gpu_engine.hpp"
 #include "knn/metric/published/block_layout.hpp"
 #include "knn/metric/testing.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "knn/metric/measure_cuda.cuh"
+#include "knn/metric/gpu/measure_cuda.cuh"
 #include "knn/metric/published/block_layout.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "knn/metric/published/engines.hpp"
 
-#include "knn/metric/gpu_engine.hpp"
+#include "knn/metric/gpu/gpu_engine.hpp"
 #include "knn/metric/published/block_layout.hpp"
 
 namespace rulerank::inline v0::knn {

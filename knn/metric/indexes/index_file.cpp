@@ -1,0 +1,184 @@
+#include "core/error.hpp"
+#include "core/process_group.hpp"
+#include "core/section_file.hpp"
+#include "datasets/text_source.hpp"
+#include "datasets/vectors/memory.hpp"
+#include "knn/metric/indexes/index_state.hpp"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+
+// The file of an index and its objects (core/section_file.hpp).
+namespace rulerank::inline v0::knn {
+
+namespace {
+
+enum place : std::size_t { of_objects, of_begins, of_numbers, of_distances, places };
+constexpr std::array<std::string_view, places> metric_sections{"objects", "begins", "numbers",
+                                                               "distances"};
+constexpr section_kind kind_of(std::size_t version) {
+  return {"rulerank metric index", version, "rulerank search metric --index", metric_sections};
+}
+constexpr section_kind metric_kind = kind_of(3);
+/// Before it, mvpt had no distances between all of its points; other types were written alike.
+constexpr std::size_t version_before = 2;
+constexpr std::array<section_kind, 2> metric_kinds{metric_kind, kind_of(version_before)};
+using section_bytes = std::array<std::span<std::byte const>, places>;
+
+/// Of words, where each begins, and the end of the last.
+std::vector<std::uint64_t> begins_of(std::vector<std::string> const& words) {
+  std::vector<std::uint64_t> begins{0};
+  for (std::string const& word : words) begins.push_back(begins.back() + word.size());
+  return begins;
+}
+
+template <class T>
+std::vector<T> array_in(std::span<std::byte const> section) {
+  if (section.size() % sizeof(T) != 0) throw usage_error("a section has no whole numbers");
+  std::vector<T> values(section.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), section.data(), section.size());
+  return values;
+}
+
+void write_sections(context const& ctx, std::string const& path, section_bytes const& from,
+                    nlohmann::ordered_json const& what) {
+  std::array<std::size_t, places> bytes{};
+  for (std::size_t s = 0; s < places; ++s) bytes[s] = from[s].size();
+  write_section_file(ctx, metric_kind, path, bytes, what,
+                     [&](std::size_t s, std::span<std::byte> to) {
+                       if (!to.empty()) std::memcpy(to.data(), from[s].data(), to.size());
+                     });
+}
+
+std::shared_ptr<vector_space const> read_vectors_in(
+    context const& ctx, std::shared_ptr<datasets::text_source const> const& text,
+    nlohmann::json const& header, std::span<std::byte const> section, std::string const& name) {
+  std::size_t const objects = count_at(header, "objects");
+  std::size_t const dimensions = count_at(header, "dimensions");
+  std::size_t const values = section.size() / sizeof(float);
+  bool const fit = objects == 0
+                       ? section.empty()
+                       : dimensions > 0 && dimensions <= values && values / dimensions == objects &&
+                             dimensions * objects * sizeof(float) == section.size();
+  if (!fit) throw usage_error("its vectors do not fit together");
+  auto const at = static_cast<std::size_t>(
+      section.data() - reinterpret_cast<std::byte const*>(text->bytes().data()));
+  auto const rows =
+      objects > 0
+          ? datasets::vectors_in(text, at, datasets::element::float32, objects, dimensions, name)
+          : datasets::vectors(datasets::element::float32, nullptr, 0,
+                              std::max<std::size_t>(dimensions, 1), nullptr, name);
+  return std::make_shared<vector_space>(
+      ctx, rows, metric_distance_from(header.at("metric").get<std::string>()));
+}
+
+std::shared_ptr<word_space const> read_words_in(nlohmann::json const& header,
+                                                std::span<std::byte const> section,
+                                                std::vector<std::uint64_t> const& begins) {
+  if (begins.size() != count_at(header, "objects") + 1 || begins.front() != 0 ||
+      begins.back() != section.size())
+    throw usage_error("its words do not fit together");
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    if (begins[i] > begins[i + 1] || begins[i + 1] > section.size())
+      throw usage_error("the begins of its words do not ascend");
+    words.emplace_back(reinterpret_cast<char const*>(section.data()) + begins[i],
+                       begins[i + 1] - begins[i]);
+  }
+  std::string const unit = header.at("letters").get<std::string>();
+  if (unit != "bytes" && unit != "code-points") throw usage_error("its letters are none");
+  return std::make_shared<word_space>(std::move(words),
+                                      unit == "bytes" ? letters::bytes : letters::code_points);
+}
+
+}  // namespace
+
+void metric_index::save(context const& ctx, std::string const& path) const {
+  implementation const& all = *implementation_;
+  auto const* const vectors = dynamic_cast<vector_space const*>(all.space.get());
+  auto const* const words = dynamic_cast<word_space const*>(all.space.get());
+  if (vectors == nullptr && words == nullptr)
+    throw usage_error("an index of objects of another program is not written to a file");
+  structure_arrays arrays;
+  all.structure->save(arrays);
+  nlohmann::ordered_json what{
+      {"metric", name_of(vectors != nullptr ? vectors->which() : metric_distance::edit)},
+      {"type", name_of(all.options.type)},
+      {"objects", all.space->size()},
+      {"bucket", all.options.bucket}};
+  if (has_alpha(all.options.type)) what["alpha"] = all.options.alpha;
+  section_bytes bytes;
+  std::string text;
+  std::vector<std::uint64_t> begins;
+  if (vectors != nullptr) {
+    what["dimensions"] = vectors->rows().dimensions();
+    bytes[of_objects] = {vectors->rows().data(), vectors->rows().bytes()};
+  } else {
+    what["letters"] = words->unit() == letters::bytes ? "bytes" : "code-points";
+    for (std::string const& word : words->words()) text += word;
+    begins = begins_of(words->words());
+    bytes[of_objects] = std::as_bytes(std::span(text));
+    bytes[of_begins] = std::as_bytes(std::span(begins));
+  }
+  bytes[of_numbers] = std::as_bytes(std::span(arrays.numbers));
+  bytes[of_distances] = std::as_bytes(std::span(arrays.distances));
+  write_sections(ctx, path, bytes, what);
+}
+
+saved_metric_index metric_index::open(context const& ctx, std::string const& path) {
+  auto const text = datasets::open_text(ctx, path);
+  std::string const name = datasets::display_name(path);
+  std::string_view const bytes = text->bytes();
+  auto const read =
+      check_section_file(without_processes(ctx), metric_kinds,
+                         {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
+  auto const fail = [&](std::string_view what) -> error { return {{name, 1, 1}, what}; };
+  // The checksums say that these are the bytes that were written; this, that they fit together.
+  try {
+    auto const begins = array_in<std::uint64_t>(read.sections[of_begins]);
+    auto const numbers = array_in<std::uint32_t>(read.sections[of_numbers]);
+    auto const distances = array_in<double>(read.sections[of_distances]);
+    saved_metric_index opened{metric_index(std::unique_ptr<implementation>()), nullptr, nullptr};
+    std::shared_ptr<metric_space const> space;
+    if (read.header.at("metric").get<std::string>() == "edit")
+      space = opened.words = read_words_in(read.header, read.sections[of_objects], begins);
+    else
+      space = opened.vectors =
+          read_vectors_in(ctx, text, read.header, read.sections[of_objects], name);
+    if (space->size() >= no_neighbour) throw usage_error("it has too many objects");
+    metric_index_options options;
+    options.type = metric_index_type_from(read.header.at("type").get<std::string>());
+    options.bucket = count_at(read.header, "bucket");
+    // Files that were written before have none.
+    options.alpha = read.header.value("alpha", options.alpha);
+    if (!(options.alpha > 0 && options.alpha <= 1))
+      throw usage_error(fmt::format("found alpha {}", options.alpha));
+    auto const* const entry = find_engine(metric_index_types(), options.type);
+    if (entry == nullptr) throw usage_error("found index type 'auto'");
+    if (options.type == metric_index_type::mvpt &&
+        count_at(read.header, "version") == version_before)
+      throw usage_error(
+          fmt::format("found type mvpt of version {}, expected version {}: make it "
+                      "again from its objects",
+                      version_before, metric_kind.version));
+    exclusion const rule(space->rounding(), space->has_four_points());
+    opened.index.implementation_ =
+        std::make_unique<implementation>(implementation{space, options, rule, nullptr});
+    implementation& all = *opened.index.implementation_;
+    structure_reader reader(numbers, distances, space->size());
+    all.structure = maker_of(options.type)({ctx, *space, all.options, space->size(), &reader});
+    reader.expect_end();
+    all.holds = reader.holds();
+    datasets::expect_unchanged(*text, name);
+    return opened;
+  } catch (nlohmann::json::exception const& e) {
+    throw fail(fmt::format("the header of this index is not right: {}", e.what()));
+  } catch (usage_error const& e) {
+    throw fail(fmt::format("this index is not right: {}", e.what()));
+  }
+}
+
+}  // namespace rulerank::knn
