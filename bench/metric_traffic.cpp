@@ -20,19 +20,11 @@ namespace {
 
 class traffic_clock final : public knn::query_clock {
  public:
-  /// Keeps a reference to `traffic`.
-  explicit traffic_clock(query_traffic const& traffic) : traffic_(traffic) {}
+  /// Keeps a reference to `traffic`. The search begins when the clock is made.
+  traffic_clock(query_traffic const& traffic, std::size_t threads)
+      : traffic_(traffic), threads_(threads), response_(traffic.arrival.size()) {}
 
-  void begin(std::size_t queries, std::size_t threads) override {
-    threads_.assign(threads, {});
-    response_.assign(queries, 0);
-    watch_ = {};
-  }
   double arrival(std::size_t query) const override { return traffic_.arrival[query]; }
-  std::size_t arrived(double time) const override {
-    auto const end = std::ranges::upper_bound(traffic_.arrival, time);
-    return static_cast<std::size_t>(end - traffic_.arrival.begin());
-  }
   double now(std::size_t thread) const override {
     return traffic_.counted ? threads_[thread].time : watch_.seconds() / traffic_.unit;
   }
@@ -120,7 +112,7 @@ traffic_work run_in_traffic(context const& ctx, knn::searched_queries const& wha
                             knn::schedule_options const& options, query_traffic const& traffic,
                             knn::take_answer const& take) {
   check(traffic, what.queries.size(), options.schedule);
-  traffic_clock clock(traffic);
+  traffic_clock clock(traffic, static_cast<std::size_t>(ctx.thread_count()));
   auto work = knn::run_schedule(ctx, what, options, &clock, take);
   return std::move(clock).measured(std::move(work));
 }
@@ -130,7 +122,7 @@ knn::rows_in_range search_range_in_traffic(context const& ctx, knn::metric_index
                                            knn::schedule_options const& options,
                                            query_traffic const& traffic, traffic_work& work) {
   check(traffic, queries.size(), options.schedule);
-  traffic_clock clock(traffic);
+  traffic_clock clock(traffic, static_cast<std::size_t>(ctx.thread_count()));
   knn::schedule_work done;
   auto found = knn::search_range_on_clock(ctx, index, queries, radius, options, &clock, done);
   work = std::move(clock).measured(std::move(done));

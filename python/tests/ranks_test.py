@@ -102,6 +102,12 @@ def test_searches_of_vectors():
         expect_same(lambda index=index: [[len(some) for some in index.radius_neighbors(queries, 1.5, False)]])
 
 
+def test_searches_under_a_callable():
+    index = MetricNeighbors(2, metric=lambda a, b: abs(a - b)).fit([4, 1, 9, 1, 6])
+    expect_same(lambda: index.kneighbors([2, 8, 5]))
+    expect_same(lambda: [np.concatenate(some) for some in index.radius_neighbors([2, 8, 5], 3)])
+
+
 def test_searches_of_text():
     texts = [f"word{i % 7} word{i % 5} other{i % 3}" for i in range(40)]
     index = TextNeighbors(3).fit(texts)

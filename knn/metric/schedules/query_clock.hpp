@@ -16,11 +16,8 @@ namespace rulerank::inline v0::knn {
 class query_clock {
  public:
   virtual ~query_clock() = default;
-  /// The search begins.
-  virtual void begin(std::size_t queries, std::size_t threads) = 0;
+  /// Queries arrive in their order.
   virtual double arrival(std::size_t query) const = 0;
-  /// Returns how many queries have arrived until `time`. Queries arrive in their order.
-  virtual std::size_t arrived(double time) const = 0;
   virtual double now(std::size_t thread) const = 0;
   /// Waits until `time`, or until `stops()`.
   virtual void wait(std::size_t thread, double time, std::function<bool()> const& stops) = 0;

@@ -174,9 +174,9 @@ class schedule_run {
 /// Own queries that came until a time and are not begun.
 std::size_t schedule_run::waiting(schedule_thread const& self, double time) const {
   if (clock_ == nullptr) return own(self) - self.begun;
-  std::size_t const came = clock_->arrived(time);
-  std::size_t const mine = came > self.number ? (came - self.number + threads_ - 1) / threads_ : 0;
-  return mine > self.begun ? mine - self.begun : 0;
+  std::size_t next = self.begun;
+  while (next < own(self) && arrival(own_query(self, next)) <= time) ++next;
+  return next - self.begun;
 }
 
 double schedule_run::next_arrival(schedule_thread const& self) const {
@@ -395,7 +395,6 @@ void schedule_run::work_in(metric_schedule_routine routine, std::size_t thread,
 
 schedule_work schedule_run::run(metric_schedule_routine routine) {
   ctx_.check_stop();
-  if (clock_ != nullptr) clock_->begin(queries_, threads_);
   settle();
   if (!done_) {
     // Threads that wait for each other must all be there, which a parallel loop does not promise.
