@@ -30,30 +30,38 @@ random_engine engine_for(std::uint64_t seed, std::uint64_t piece) {
   return random_engine(z ^ (z >> 31));
 }
 
+double mean_of(std::span<double const> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Of a sample (over n - 1); 0 for fewer than two values.
+double variance_of(std::span<double const> values) {
+  if (values.size() < 2) return 0;
+  double const mean = mean_of(values);
+  double squares = 0;
+  for (double const value : values) squares += (value - mean) * (value - mean);
+  return squares / static_cast<double>(values.size() - 1);
+}
+
 }  // namespace
 
 double standard_deviation(std::span<double const> values) {
-  if (values.size() < 2) return 0;
-  auto const n = static_cast<double>(values.size());
-  double const mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (double const value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (n - 1));
+  return std::sqrt(variance_of(values));
+}
+
+double standard_error(std::span<double const> values) {
+  return values.empty() ? 0 : std::sqrt(variance_of(values) / static_cast<double>(values.size()));
 }
 
 test_result paired_t_test(std::span<double const> differences) {
   std::size_t const n = differences.size();
   if (n < 2) return {};
   auto const count = static_cast<double>(n);
-  double const mean = std::accumulate(differences.begin(), differences.end(), 0.0) / count;
-  double squares = 0;
+  double const mean = mean_of(differences);
   double largest = 0;
-  for (double d : differences) {
-    squares += (d - mean) * (d - mean);
-    largest = std::max(largest, std::abs(d));
-  }
+  for (double const d : differences) largest = std::max(largest, std::abs(d));
   if (largest == 0) return {};
-  double const error = std::sqrt(squares / (count - 1) / count);
+  double const error = standard_error(differences);
   if (error <= std::numeric_limits<double>::epsilon() * largest)
     return {std::copysign(std::numeric_limits<double>::infinity(), mean), 0};
   double const t = mean / error;
@@ -65,13 +73,10 @@ mean_interval confidence_interval(std::span<double const> differences, double co
   if (!(confidence > 0 && confidence < 1))
     throw usage_error(fmt::format("a confidence of {}, expected one between 0 and 1", confidence));
   if (differences.empty()) return {};
-  auto const count = static_cast<double>(differences.size());
-  double const mean = std::accumulate(differences.begin(), differences.end(), 0.0) / count;
+  double const mean = mean_of(differences);
   if (differences.size() < 2) return {mean, mean, mean};
-  double squares = 0;
-  for (double const d : differences) squares += (d - mean) * (d - mean);
-  double const error = std::sqrt(squares / (count - 1) / count);
-  boost::math::students_t const distribution(count - 1);
+  double const error = standard_error(differences);
+  boost::math::students_t const distribution(static_cast<double>(differences.size()) - 1);
   double const reach =
       boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2)) * error;
   return {mean, mean - reach, mean + reach};

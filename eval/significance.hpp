@@ -26,6 +26,9 @@ test_result paired_t_test(std::span<double const> differences);
 /// Of a sample (over n - 1); 0 for fewer than two values.
 double standard_deviation(std::span<double const> values);
 
+/// Of the mean of a sample; 0 for fewer than two values.
+double standard_error(std::span<double const> values);
+
 /// The interval that holds the mean of paired differences with a confidence, by Student's t.
 struct mean_interval {
   double mean = 0;

@@ -23,6 +23,13 @@ TEST(paired_t_test, of_a_worked_example) {
   EXPECT_DOUBLE_EQ(paired_t_test(turned).p, result.p);
 }
 
+TEST(standard_error, of_worked_examples) {
+  EXPECT_DOUBLE_EQ(standard_error(std::vector{1.0, 2.0, 3.0, 4.0}), std::sqrt(5.0 / 12));
+  EXPECT_EQ(standard_error(std::vector{0.5, 0.5}), 0);
+  EXPECT_EQ(standard_error(std::vector{0.3}), 0);
+  EXPECT_EQ(standard_error({}), 0);
+}
+
 TEST(paired_t_test, at_its_limits) {
   EXPECT_EQ(paired_t_test({}).p, 1);
   EXPECT_EQ(paired_t_test(std::vector{0.3}).p, 1);

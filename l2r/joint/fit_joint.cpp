@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "eval/significance.hpp"
 #include "l2r/joint/joint.hpp"
 #include "l2r/joint/pair_quadratic.hpp"
 #include "l2r/model/query_folds.hpp"
@@ -317,13 +318,9 @@ std::size_t joint_fit::choose_pairs() {
   for (std::size_t const pairs : {std::min(few_pairs, most), most}) {
     if (pairs == best) break;
     std::vector<double> const found = qualities_with(pairs);
-    double const n = static_cast<double>(found.size());
     std::vector<double> ahead(found.size());
     std::ranges::transform(found, best_found, ahead.begin(), std::minus<>());
-    double const mean = mean_of(ahead);
-    double squares = 0;
-    for (double const one : ahead) squares += (one - mean) * (one - mean);
-    if (found.size() < 2 || mean <= errors_ahead * std::sqrt(squares / n / (n - 1))) break;
+    if (found.size() < 2 || mean_of(ahead) <= errors_ahead * eval::standard_error(ahead)) break;
     best = pairs;
     best_found = found;
   }
