@@ -1,6 +1,7 @@
 #include "l2r/joint/pair_quadratic.hpp"
 
 #include "core/parallel.hpp"
+#include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -214,8 +215,7 @@ double pair_weights::sum() const {
 pair_weights gain_weights(std::span<std::int32_t const> labels) {
   pair_weights weights(labels.size());
   std::int32_t const largest = *std::ranges::max_element(labels);
-  // Gains relative to the largest label, so that none overflows.
-  auto const gain = [&](std::size_t i) { return std::ldexp(1.0, labels[i] - largest); };
+  auto const gain = [&](std::size_t i) { return gain_of(labels[i], largest); };
   for (std::size_t i = 0; i < labels.size(); ++i)
     for (std::size_t j = 0; j < labels.size(); ++j)
       if (labels[i] > labels[j]) weights(i, j) = gain(i) - gain(j);
@@ -234,7 +234,7 @@ pair_weights lambda_weights(std::span<std::int32_t const> labels, std::span<doub
   for (std::size_t r = 0; r < n; ++r) rank[order[r]] = r + 1;
   std::vector<std::int32_t> sorted(labels.begin(), labels.end());
   std::ranges::sort(sorted, std::greater<>{});
-  auto const gain = [&](std::int32_t label) { return std::ldexp(1.0, label - sorted.front()); };
+  auto const gain = [&](std::int32_t label) { return gain_of(label, sorted.front()); };
   double ideal = 0;
   std::vector<double> discounts(n + 2);
   for (std::size_t r = 1; r <= n + 1; ++r) discounts[r] = discount(r);

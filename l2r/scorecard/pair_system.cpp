@@ -1,5 +1,7 @@
 #include "l2r/scorecard/pair_system.hpp"
 
+#include "l2r/scorecard/query_parts.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -51,11 +53,10 @@ void pair_system::add_pairs(datasets::query_group const& group, double queries) 
     return;
   }
   learns_ = true;
-  // Gains relative to the largest label, so that none overflows.
   std::int32_t const largest = labels[documents_[first]];
   std::vector<double> gain, size;
   for (label_class const& one : query.classes) {
-    gain.push_back(std::ldexp(1.0, labels[documents_[one.begin]] - largest));
+    gain.push_back(gain_of(labels[documents_[one.begin]], largest));
     size.push_back(static_cast<double>(one.end - one.begin));
   }
   double sum = 0;

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,11 +18,6 @@ namespace {
 constexpr std::size_t documents_in_cache = 512;  // their scores stay in the nearest cache
 constexpr std::size_t features_a_piece = 4;      // their sums do not wait for each other
 constexpr std::size_t most_pairs = std::size_t{1} << 29;
-
-/// 2^(label - largest), of any labels.
-double gain_of(std::int32_t label, std::int32_t largest) {
-  return std::ldexp(1.0, label - largest);
-}
 
 /// Labels of two kinds or more.
 bool has_pair(std::span<std::int32_t const> labels) {

@@ -3,6 +3,7 @@
 #include "eval/evaluate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -42,6 +43,10 @@ std::vector<double> ndcg_of_pairs(context const& ctx, std::span<std::int32_t con
   for (std::size_t q = 0; q < queries.size(); ++q)
     if (has_pairs(queries[q], labels)) found.push_back(all.values[q]);
   return found;
+}
+
+double gain_of(std::int32_t label, std::int32_t largest) {
+  return std::ldexp(1.0, label - largest);
 }
 
 double mean_label(datasets::binned_dataset const& of) {

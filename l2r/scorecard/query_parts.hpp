@@ -25,6 +25,10 @@ query_part part_of_fold(std::span<datasets::query_group const> queries,
 /// Whether documents of a query have different labels.
 bool has_pairs(datasets::query_group const& query, std::span<std::int32_t const> labels);
 
+/// 2^(label - largest): the gain of a label relative to that of the largest one, so that no gain
+/// overflows.
+double gain_of(std::int32_t label, std::int32_t largest);
+
 /// The NDCG of the whole list of each query that has pairs, with the expectation over the orders of
 /// equal scores: the order of a file may follow its labels.
 std::vector<double> ndcg_of_pairs(context const& ctx, std::span<std::int32_t const> labels,
