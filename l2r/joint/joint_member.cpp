@@ -86,25 +86,6 @@ nlohmann::ordered_json write_joint(model_member const& of, stored_parts& parts) 
           {"moved", member.moved}};
 }
 
-/// `count` integers of at least `least`.
-std::vector<std::int64_t> read_numbers(json_fields const& from, std::string const& place,
-                                       nlohmann::ordered_json const& list, std::size_t count,
-                                       std::int64_t least) {
-  if (!list.is_array() || list.size() != count)
-    from.fail(place, fmt::format("found no list of {}", counted(count, "number")));
-  std::vector<std::int64_t> numbers;
-  for (nlohmann::ordered_json const& one : list) {
-    bool const fits = one.is_number_integer() &&
-                      (!one.is_number_unsigned() || one.get<std::uint64_t>() <= most_joint_points);
-    std::int64_t const number = fits ? one.get<std::int64_t>() : 0;
-    if (!fits || number < least)
-      from.fail(place, fmt::format("found a number that is no integer from {} to {}", least,
-                                   most_joint_points));
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
 void read_joint_options(json_fields const& from, joint_member& member) {
   json_fields const options(from.member("options"), from.name(), from.prefix() + "options.");
   member.options = joint_options_from(from.member("options"), from.name(), options.prefix());
@@ -129,8 +110,9 @@ joint_pair read_pair(json_fields const& from, joint_member const& member) {
   if (pair.first >= pair.second)
     from.fail("second", fmt::format("found {} after {}, expected ascending positions", pair.second,
                                     pair.first));
-  pair.points = read_numbers(from, "points", from.list("points"),
-                             cells_of(member, pair.first, pair.second), -most_joint_points);
+  pair.points =
+      read_integers(from, "points", from.list("points"), cells_of(member, pair.first, pair.second),
+                    -most_joint_points, most_joint_points);
   return pair;
 }
 
@@ -140,18 +122,10 @@ model_member read_joint(json_fields const& from, stored_parts const& parts) {
   if (features == 0) from.fail("cuts", "found cuts of no feature, expected one or more");
   read_joint_options(from, member);
   from.integer("unit_bits", joint_bits, joint_bits);
-  member.weights =
-      read_numbers(from, "weights", from.list("weights"), features, -most_joint_points);
-  nlohmann::ordered_json const& points = from.list("points");
-  if (points.size() != features)
-    from.fail("points",
-              fmt::format("found the points of {} features, expected {}", points.size(), features));
-  for (std::size_t f = 0; f < features; ++f) {
-    auto const some =
-        read_numbers(from, fmt::format("points[{}]", f), points[f],
-                     member.item_begin[f + 1] - member.item_begin[f], -most_joint_points);
-    member.points.insert(member.points.end(), some.begin(), some.end());
-  }
+  member.weights = read_integers(from, "weights", from.list("weights"), features,
+                                 -most_joint_points, most_joint_points);
+  member.points =
+      read_by_feature(from, "points", member.item_begin, -most_joint_points, most_joint_points);
   nlohmann::ordered_json const& pairs = from.list("pairs");
   for (std::size_t p = 0; p < pairs.size(); ++p)
     member.pairs.push_back(read_pair(
@@ -161,7 +135,8 @@ model_member read_joint(json_fields const& from, stored_parts const& parts) {
                                    member.options.max_pairs));
   member.training_documents = static_cast<std::uint32_t>(
       from.integer("training_documents", 1, std::numeric_limits<std::int32_t>::max()));
-  member.moved = read_numbers(from, "moved", from.list("moved"), features + member.pairs.size(), 0);
+  member.moved = read_integers(from, "moved", from.list("moved"), features + member.pairs.size(), 0,
+                               most_joint_points);
   return member;
 }
 

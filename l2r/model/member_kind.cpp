@@ -7,6 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -50,6 +53,42 @@ std::size_t stored_parts::index_of(cuts_pointer const& of) {
 
 std::size_t stored_parts::index_of(items_pointer const& of) {
   return index_in(training, of, same_items);
+}
+
+std::vector<std::int64_t> read_integers(json_fields const& from, std::string const& place,
+                                        nlohmann::ordered_json const& list, std::size_t count,
+                                        std::int64_t least, std::int64_t most) {
+  if (!list.is_array() || list.size() != count)
+    from.fail(place, fmt::format("found no list of {}", counted(count, "integer")));
+  std::vector<std::int64_t> numbers;
+  for (nlohmann::ordered_json const& one : list) {
+    bool const fits =
+        one.is_number_integer() &&
+        (!one.is_number_unsigned() || one.get<std::uint64_t>() <= static_cast<std::uint64_t>(most));
+    std::int64_t const number = fits ? one.get<std::int64_t>() : least;
+    if (!fits || number < least || number > most)
+      from.fail(place, fmt::format("found {}, expected an integer from {} to {}", json_shown(one),
+                                   least, most));
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_view key,
+                                          std::span<std::uint32_t const> item_begin,
+                                          std::int64_t least, std::int64_t most) {
+  nlohmann::ordered_json const& lists = from.list(key);
+  std::size_t const features = item_begin.size() - 1;
+  if (lists.size() != features)
+    from.fail(key, fmt::format("found {}, expected {}, one a feature",
+                               counted(lists.size(), "list"), features));
+  std::vector<std::int64_t> numbers;
+  for (std::size_t f = 0; f < features; ++f) {
+    auto const own = read_integers(from, fmt::format("{}[{}]", key, f), lists[f],
+                                   item_begin[f + 1] - item_begin[f], least, most);
+    numbers.insert(numbers.end(), own.begin(), own.end());
+  }
+  return numbers;
 }
 
 scored prepared_member::score(context const&, datasets::binned_dataset const&) const {

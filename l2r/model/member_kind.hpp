@@ -5,8 +5,10 @@
 #include "l2r/rules/ranker.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +35,15 @@ scorecard columns_of(datasets::discretizer const& cuts);
 bool same_options(datasets::discretizer_options const& a, datasets::discretizer_options const& b);
 bool same_cuts(cuts_pointer const& a, cuts_pointer const& b);
 bool same_items(items_pointer const& a, items_pointer const& b);
+
+/// `count` integers of a list at `place`.
+std::vector<std::int64_t> read_integers(json_fields const& from, std::string const& place,
+                                        nlohmann::ordered_json const& list, std::size_t count,
+                                        std::int64_t least, std::int64_t most);
+/// Of each feature a list of integers, one an item.
+std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_view key,
+                                          std::span<std::uint32_t const> item_begin,
+                                          std::int64_t least, std::int64_t most);
 
 /// A member made ready to score. `score` may be called from several threads at once.
 class prepared_member {

@@ -268,11 +268,11 @@ TEST(model, points_and_weights_that_do_not_fit_are_refused) {
         {"\"smoothness\":0.1", "\"smoothness\":0.1,\"cross_fitted_folds\":1",
          "members[1].options.cross_fitted_folds: found 1"},
         {"\"unit_bits\":32", "\"unit_bits\":31", "members[1].unit_bits: found 31"},
-        {"\"points\":[[", "\"points\":[7,[", "members[1].points: found the points of 4"},
+        {"\"points\":[[", "\"points\":[7,[", "members[1].points: found 4 lists, expected 3"},
         {"\"points\":[[", "\"points\":[[0,", "points[0]: found no list of"},
         {"\"points\":[[", "\"points\":[[1.5,", "points[0]: found no list of"},
         {"\"item_documents\":[[", "\"item_documents\":[[0,", "item_documents[0]: found no list of"},
-        {"\"item_documents\":[[", "\"item_documents\":[7,[", "item_documents: found the counts of"},
+        {"\"item_documents\":[[", "\"item_documents\":[7,[", "item_documents: found 4 lists"},
         {"\"training_documents\":", "\"training_documents\":1,\"x\":", "item_documents[0]: found"},
         {"\"training_documents\":", "\"training_documents\":0,\"x\":",
          "members[1].training_documents: found 0"},
@@ -293,8 +293,9 @@ TEST(model, points_and_weights_that_do_not_fit_are_refused) {
   }
   model too_many = mixed_model();
   std::get<scorecard_member>(too_many.members[1]).card.points[0] = (1LL << 52) + 1;
-  EXPECT_PRED2(says, message_of(to_bytes(too_many)),
-               "...points[0]: found points that are no integer...");
+  EXPECT_PRED2(
+      says, message_of(to_bytes(too_many)),
+      "...points[0]: found 4503599627370497, expected an integer from -4503599627370496 to...");
 }
 
 TEST(model, numbers_that_do_not_fit_are_refused) {

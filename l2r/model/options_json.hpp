@@ -41,6 +41,10 @@ nlohmann::ordered_json to_json(joint_options const& options);
 joint_options joint_options_from(nlohmann::ordered_json const& json, std::string const& name,
                                  std::string const& prefix = {});
 
+/// What a model file holds of a size of a card and of a range of totals.
+nlohmann::ordered_json to_json(card_trial const& of);
+nlohmann::ordered_json to_json(card_total const& of);
+
 /// One object: name, reason, labels (the counts), members (kind and options of each).
 nlohmann::ordered_json to_json(recommendation const& of, label_counts const& labels);
 

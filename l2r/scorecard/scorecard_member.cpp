@@ -45,6 +45,18 @@ scorecard columns_of(datasets::discretizer const& cuts) {
   return card;
 }
 
+nlohmann::ordered_json to_json(card_trial const& of) {
+  return {{"features", of.features},
+          {"smoothness", of.smoothness},
+          {"quality", of.quality},
+          {"behind", of.behind},
+          {"error", of.error}};
+}
+
+nlohmann::ordered_json to_json(card_total const& of) {
+  return {{"from", of.from}, {"documents", of.documents}, {"mean_label", of.mean_label}};
+}
+
 namespace {
 
 constexpr std::int64_t most_points = std::int64_t{1} << 52;  // doubles have all of these
@@ -182,12 +194,7 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
     throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
   nlohmann::ordered_json options = to_json(member.options);
   if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
-  for (card_trial const& one : member.frontier)
-    options["frontier"].push_back({{"features", one.features},
-                                   {"smoothness", one.smoothness},
-                                   {"quality", one.quality},
-                                   {"behind", one.behind},
-                                   {"error", one.error}});
+  for (card_trial const& one : member.frontier) options["frontier"].push_back(to_json(one));
   nlohmann::ordered_json written{{"cuts", parts.index_of(member.cuts)},
                                  {"options", std::move(options)},
                                  {"unit_bits", card_bits},
@@ -196,39 +203,8 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
     written["training_documents"] = member.training_documents;
     written["item_documents"] = by_feature(member.item_documents);
   }
-  for (card_total const& one : member.totals)
-    written["totals"].push_back(
-        {{"from", one.from}, {"documents", one.documents}, {"mean_label", one.mean_label}});
+  for (card_total const& one : member.totals) written["totals"].push_back(to_json(one));
   return written;
-}
-
-/// A list a feature of the integers of its items, from `least` to `most`, which are called `what`.
-std::vector<std::int64_t> read_by_feature(json_fields const& from, std::string_view key,
-                                          scorecard const& card, std::string_view what,
-                                          std::int64_t least, std::int64_t most) {
-  nlohmann::ordered_json const& lists = from.list(key);
-  if (lists.size() != card.features.size())
-    from.fail(key, fmt::format("found the {} of {} features, expected {}", what, lists.size(),
-                               card.features.size()));
-  std::vector<std::int64_t> numbers;
-  for (std::size_t f = 0; f < lists.size(); ++f) {
-    std::string const place = fmt::format("{}[{}]", key, f);
-    std::size_t const items = card.item_begin[f + 1] - card.item_begin[f];
-    if (!lists[f].is_array() || lists[f].size() != items)
-      from.fail(place, fmt::format("found no list of {} {}, one for each item of feature {}", items,
-                                   what, card.features[f]));
-    for (nlohmann::ordered_json const& one : lists[f]) {
-      bool const fits =
-          one.is_number_integer() && (!one.is_number_unsigned() ||
-                                      one.get<std::uint64_t>() <= static_cast<std::uint64_t>(most));
-      std::int64_t const number = fits ? one.get<std::int64_t>() : 0;
-      if (!fits || number < least)
-        from.fail(place,
-                  fmt::format("found {} that are no integer from {} to {}", what, least, most));
-      numbers.push_back(number);
-    }
-  }
-  return numbers;
 }
 
 void read_counts(json_fields const& from, scorecard_member& member) {
@@ -236,7 +212,7 @@ void read_counts(json_fields const& from, scorecard_member& member) {
   member.training_documents =
       static_cast<std::uint32_t>(from.integer("training_documents", 1, most));
   auto const counts =
-      read_by_feature(from, "item_documents", member.card, "counts", 0, member.training_documents);
+      read_by_feature(from, "item_documents", member.card.item_begin, 0, member.training_documents);
   member.item_documents.assign(counts.begin(), counts.end());
   for (std::size_t f = 0; f < member.card.features.size(); ++f)
     if (std::accumulate(counts.begin() + member.card.item_begin[f],
@@ -272,7 +248,7 @@ model_member read_card(json_fields const& from, stored_parts const& parts) {
     from.fail("points",
               fmt::format("found cuts of {} features, expected 1 to {}", features, most_features));
   member.card.points =
-      read_by_feature(from, "points", member.card, "points", -most_points, most_points);
+      read_by_feature(from, "points", member.card.item_begin, -most_points, most_points);
   if (from.has("item_documents")) read_counts(from, member);
   if (from.has("totals"))
     for (std::size_t i = 0; i < from.list("totals").size(); ++i) {
