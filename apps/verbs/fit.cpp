@@ -5,6 +5,7 @@
 #include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/model/model.hpp"
+#include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
 
 #include <algorithm>
@@ -68,25 +69,20 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
                       counted(items.items(), "item"))};
 }
 
-/// Prints the quality of each size, where `fit` chose the size of a card.
-void say_frontier(session& owner, l2r::model const& model) {
-  for (l2r::model_member const& member : model.members) {
-    auto const* const card = std::get_if<l2r::scorecard_member>(&member);
-    if (card == nullptr || card->frontier.empty()) continue;
-    if (card->frontier.size() < 2) continue;  // there was nothing to choose
-    bool const squares = card->options.loss == l2r::card_loss::point;
-    for (l2r::card_trial const& one : card->frontier) {
-      bool const chosen = one.features == card->options.page->max_features;
-      std::string const difference =
-          one.features == card->frontier.back().features
-              ? std::string()
-              : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})",
-                            card->frontier.back().features, -one.behind, one.error);
+/// Prints the quality of each size of a card that was tried.
+void say_sizes(session& owner, l2r::fit_result const& result) {
+  for (l2r::card_sizes const& sizes : result.sizes) {
+    bool const squares = sizes.loss == l2r::card_loss::point;
+    std::size_t const largest = sizes.tried.back().features;
+    for (l2r::card_trial const& one : sizes.tried)
       owner.say(fmt::format("at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
                             squares ? "squared error of a query" : "NDCG",
-                            squares ? -one.quality : one.quality, difference,
-                            chosen ? "; chosen" : ""));
-    }
+                            squares ? -one.quality : one.quality,
+                            one.features == largest
+                                ? std::string()
+                                : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})",
+                                              largest, -one.behind, one.error),
+                            one.features == sizes.chosen ? "; chosen" : ""));
   }
 }
 
@@ -159,55 +155,56 @@ nlohmann::ordered_json to_json(l2r::compared_model const& model) {
           {"is_better", model.is_better}};
 }
 
-/// Compares the card with the models that rank best without fitting on a page, and says what it
-/// costs; `json` gets the same. Returns the card, or with --best the best of all.
-l2r::model compared(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
-                    l2r::model card, nlohmann::ordered_json& json) {
-  auto const timer = owner.stage("compare");
-  auto const& member = std::get<l2r::scorecard_member>(card.members.front());
-  std::shared_ptr<datasets::discretizer const> given;
-  if (!arguments.discretizer.fitted.empty())
-    given = std::make_shared<datasets::discretizer const>(
-        arguments.discretizer.fit_or_read(owner, train));
-  std::vector<l2r::compared_model> models{
-      {"card",
-       {l2r::scorecard_recipe{arguments.member.card_cuts(arguments.discretizer), given,
-                              member.options}}}};
-  for (l2r::compared_model& one :
-       l2r::models_beside_card(train, arguments.discretizer.options(), given))
-    models.push_back(std::move(one));
-  l2r::compare_models(owner.ctx(), train, models, arguments.member.folds);
-  if (models.front().queries < 2) {
-    constexpr char const* why = "fewer than two queries have documents of different labels";
-    if (arguments.best)
-      throw usage_error(fmt::format("--best: no models can be compared: {}", why));
-    owner.say(fmt::format("the card is not compared with other models: {}", why));
-    return card;
+nlohmann::ordered_json comparison_json(l2r::fit_result const& result) {
+  nlohmann::ordered_json json;
+  for (l2r::compared_model const& one : result.compared) json.push_back(to_json(one));
+  return json;
+}
+
+/// Adds the sizes that were tried, and the comparison with what was chosen and why.
+void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
+  for (l2r::card_sizes const& sizes : result.sizes) {
+    nlohmann::ordered_json one{{"loss", l2r::name_of(sizes.loss)}, {"chosen", sizes.chosen}};
+    for (l2r::card_trial const& trial : sizes.tried) one["frontier"].push_back(l2r::to_json(trial));
+    json["sizes"].push_back(std::move(one));
   }
-  for (l2r::compared_model const& one : models) {
-    json.push_back(to_json(one));
+  if (result.compared.empty()) return;
+  json["compared"] = comparison_json(result);
+  json["choice"] = {{"name", result.compared[result.chosen].name}, {"reason", result.reason}};
+}
+
+/// Prints what the card costs beside the models that rank best without fitting on a page.
+void say_comparison(session& owner, l2r::fit_result const& result, bool fits_best) {
+  if (result.compared.empty())
+    return owner.say(fmt::format("the card is not compared with other models: {}", result.reason));
+  for (l2r::compared_model const& one : result.compared)
     owner.say(fmt::format(
         "{}: NDCG {:.4f}{}", one.name, one.quality,
-        &one == &models.front()
+        &one == &result.compared.front()
             ? fmt::format(" over {} by cross-fitting", counted(one.queries, "query", "queries"))
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
-  }
-  owner.note("compared", json);
-  auto const& best = *std::ranges::max_element(models, {}, &l2r::compared_model::quality);
-  if (best.is_better)
-    owner.say(fmt::format("{} ranks significantly better than the card{}", best.name,
-                          arguments.best ? "" : ": --best fits it"));
-  else if (&best != &models.front())
-    owner.say(fmt::format(
-        "no model ranks significantly better than the card after correction for {} comparisons; {} "
-        "may be better by up to {:.4f}",
-        models.size() - 1, best.name, best.ahead.high));
-  else
-    owner.say("no model ranks better than the card");
-  if (!arguments.best || &best == &models.front()) return card;
-  owner.say(fmt::format("the best is fitted: {}", best.name));
-  return l2r::fit(owner.ctx(), train, best.recipes);
+  l2r::compared_model const& best = result.compared[result.best];
+  owner.say(result.reason + (best.is_better && !fits_best ? ": --best fits it" : ""));
+  if (result.chosen > 0) owner.say(fmt::format("the best is fitted: {}", best.name));
+}
+
+/// Compares the card with other models; with --best the result's model is the best of all.
+void compare(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
+             l2r::fit_result& result) {
+  auto const timer = owner.stage("compare");
+  l2r::card_comparison how{.card = arguments.member.card_cuts(arguments.discretizer),
+                           .discretizer = arguments.discretizer.options(),
+                           .folds = arguments.member.folds,
+                           .fits_best = arguments.best};
+  if (!arguments.discretizer.fitted.empty())
+    how.cuts = std::make_shared<datasets::discretizer const>(
+        arguments.discretizer.fit_or_read(owner, train));
+  l2r::compare_card(owner.ctx(), train, result, how);
+  if (result.compared.empty() && arguments.best)
+    throw usage_error(fmt::format("--best: no models can be compared: {}", result.reason));
+  if (!result.compared.empty()) owner.note("compared", comparison_json(result));
+  say_comparison(owner, result, arguments.best);
 }
 
 /// The training documents, those of the pool without labels among them.
@@ -235,14 +232,13 @@ void fit(session& owner, fit_arguments const& arguments) {
         fmt::format("--best: found {}, expected {} or more to compare models; "
                     "--members recommended needs fewer",
                     counted(labelled, "label"), l2r::few_labels_for_card));
-  l2r::model model = make_model(owner, train, recipes);
-  nlohmann::ordered_json comparison;
-  say_frontier(owner, model);
+  l2r::fit_result result = l2r::result_of(make_model(owner, train, recipes));
+  say_sizes(owner, result);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
-    if (labelled >= l2r::few_labels_for_card)
-      model = compared(owner, arguments, train, std::move(model), comparison);
+    if (labelled >= l2r::few_labels_for_card) compare(owner, arguments, train, result);
   }
+  l2r::model const& model = result.model;
   {
     auto const timer = owner.stage("write");
     written.write(l2r::to_bytes(model));
@@ -270,7 +266,7 @@ void fit(session& owner, fit_arguments const& arguments) {
     owner.say(
         fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
   }
-  if (!comparison.is_null()) json["compared"] = std::move(comparison);
+  add_result(json, result);
   if (owner.prints_json()) {
     output_file out("-");
     out.write(json_text_of(json));

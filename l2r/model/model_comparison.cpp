@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -62,6 +64,16 @@ std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
     if (list.size() > 0) lists.push_back(std::move(list));
   }
   return ndcg_of_pairs(ctx, labels, lists, of_labelled);
+}
+
+std::string reason_of(std::span<compared_model const> models, std::size_t best) {
+  if (models[best].is_better)
+    return fmt::format("{} ranks significantly better than the card", models[best].name);
+  if (best == 0) return "no model ranks better than the card";
+  return fmt::format(
+      "no model ranks significantly better than the card after correction for {} comparisons; {} "
+      "may be better by up to {:.4f}",
+      models.size() - 1, models[best].name, models[best].ahead.high);
 }
 
 }  // namespace
@@ -124,6 +136,38 @@ void compare_models(context const& ctx, datasets::dataset const& train,
     one.ahead = eval::confidence_interval(ahead);
     one.is_better = one.queries > 1 && eval::confidence_interval(ahead, 1 - of_one).low > 0;
   }
+}
+
+fit_result result_of(model fitted) {
+  fit_result result;
+  for (model_member const& member : fitted.members)
+    if (auto const* const card = std::get_if<scorecard_member>(&member);
+        card != nullptr && card->frontier.size() > 1)
+      result.sizes.push_back(
+          {card->options.loss, card->frontier, card->options.page->max_features});
+  result.model = std::move(fitted);
+  return result;
+}
+
+void compare_card(context const& ctx, datasets::dataset const& train, fit_result& result,
+                  card_comparison const& how) {
+  auto const& card = std::get<scorecard_member>(result.model.members.front());
+  std::vector<compared_model> models{
+      {"card", {scorecard_recipe{how.card, how.cuts, card.options}}}};
+  for (compared_model& one : models_beside_card(train, how.discretizer, how.cuts))
+    models.push_back(std::move(one));
+  compare_models(ctx, train, models, how.folds);
+  if (models.front().queries < 2) {
+    result.reason = "fewer than two queries have documents of different labels";
+    return;
+  }
+  auto const best = std::ranges::max_element(models, {}, &compared_model::quality);
+  result.best = static_cast<std::size_t>(best - models.begin());
+  result.reason = reason_of(models, result.best);
+  result.compared = std::move(models);
+  if (!how.fits_best || result.best == 0) return;
+  result.chosen = result.best;
+  result.model = fit(ctx, train, result.compared[result.best].recipes);
 }
 
 }  // namespace rulerank::l2r

@@ -102,4 +102,38 @@ std::vector<compared_model> models_beside_card(
 void compare_models(context const& ctx, datasets::dataset const& train,
                     std::span<compared_model> models, std::size_t folds = 5);
 
+/// The sizes of a card that cross-fitting tried.
+struct card_sizes {
+  card_loss loss = card_loss::pair;
+  std::vector<card_trial> tried;  ///< the frontier: two or more, smallest first
+  std::size_t chosen = 0;         ///< features at most
+};
+
+/// A fitted model, and why it is this one.
+struct fit_result {
+  l2r::model model;
+  std::vector<card_sizes> sizes;         ///< of each card whose size cross-fitting chose
+  std::vector<compared_model> compared;  ///< the card first; empty: nothing was compared
+  std::size_t best = 0;                  ///< of `compared`, by quality
+  std::size_t chosen = 0;                ///< of `compared`: what `model` is
+  std::string reason;                    ///< what the comparison says; empty without one
+};
+
+/// The result of a fit that compares nothing.
+fit_result result_of(model fitted);
+
+/// How a card is compared with the models beside it.
+struct card_comparison {
+  datasets::discretizer_options card;                   ///< the cuts of the card
+  datasets::discretizer_options discretizer{};          ///< as `recommend` has it
+  std::shared_ptr<datasets::discretizer const> cuts{};  ///< as `recommend` has them
+  std::size_t folds = 5;
+  bool fits_best = false;  ///< the model becomes the best of all
+};
+
+/// Compares the model of a result, a card, with `models_beside_card`. Where nothing can be compared
+/// the reason alone changes. Throws as `fit` does.
+void compare_card(context const& ctx, datasets::dataset const& train, fit_result& result,
+                  card_comparison const& how);
+
 }  // namespace rulerank::l2r

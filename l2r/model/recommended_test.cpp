@@ -200,6 +200,46 @@ TEST(compare_models, ranks_each_query_by_models_of_the_others) {
   EXPECT_EQ(more[1].ahead.low, models[1].ahead.low);
 }
 
+TEST(compare_card, gives_the_choice_and_its_reason) {
+  // Two features decide together: rules have it, no sum of points does.
+  std::string text;
+  for (int d = 0; d < 1200; ++d) {
+    int const a = d * 7 % 4, b = d * 11 % 6;
+    text += fmt::format("{} qid:{} 1:{} 2:{}\n", (a / 2) ^ (b / 3), d / 20, a, b);
+  }
+  context const ctx;
+  auto const train = datasets::parse_svmlight(ctx, text, "xor");
+  std::vector<recipe> const recipes{card_recipe()};
+  fit_result kept = result_of(fit(ctx, train, recipes));
+  EXPECT_TRUE(kept.compared.empty());
+  EXPECT_EQ(kept.reason, "");
+  fit_result best = kept;
+  card_comparison how{.card = card_recipe().discretizer};
+  compare_card(ctx, train, kept, how);
+  ASSERT_EQ(kept.compared.size(), 6U);
+  EXPECT_EQ(kept.chosen, 0U);
+  EXPECT_EQ(kept.compared[kept.best].name, "rules");
+  EXPECT_EQ(kept.reason, "rules ranks significantly better than the card");
+  EXPECT_EQ(kind_of(kept.model.members.front()), "card");
+  how.fits_best = true;
+  compare_card(ctx, train, best, how);
+  EXPECT_EQ(best.chosen, kept.best);
+  EXPECT_EQ(kind_of(best.model.members.front()), "rules");
+}
+
+TEST(compare_card, of_one_query_keeps_the_card_and_says_why) {
+  context const ctx;
+  std::string text;
+  for (int d = 0; d < 100; ++d) text += fmt::format("{} qid:1 1:{}\n", d % 2, d % 7);
+  auto const train = datasets::parse_svmlight(ctx, text, "one");
+  std::vector<recipe> const recipes{card_recipe()};
+  fit_result result = result_of(fit(ctx, train, recipes));
+  compare_card(ctx, train, result, {.card = card_recipe().discretizer, .fits_best = true});
+  EXPECT_TRUE(result.compared.empty());
+  EXPECT_EQ(result.reason, "fewer than two queries have documents of different labels");
+  EXPECT_EQ(kind_of(result.model.members.front()), "card");
+}
+
 TEST(compare_models, of_equal_labels_or_one_query_compares_nothing) {
   context const ctx;
   auto const compared = [&](std::string const& text) {

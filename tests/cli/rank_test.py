@@ -430,12 +430,15 @@ class Rank(harness.CommandLine):
         self.assertRegex(done, r"rules: NDCG 1\.0000, difference to the card \+0\.\d{4} \(95 % interval \+0\.\d{4} to \+0\.\d{4}\)")
         self.assertIn("rules ranks significantly better than the card: --best fits it", done)
         compared = json.loads(manifest.read_text())["compared"]
-        self.assertEqual(json.loads(self.expect(0, "fit", "--train", train, "--model", self.model, "--json").stdout)["compared"],
-                         compared)
+        told = json.loads(self.expect(0, "fit", "--train", train, "--model", self.model, "--json").stdout)
+        self.assertEqual(told["compared"], compared)
+        self.assertEqual(told["choice"], {"name": "card", "reason": "rules ranks significantly better than the card"})
         self.assertEqual([one["name"] for one in compared][0], "card")
         self.assertEqual(len(compared), 6)
         card = self.model.read_bytes()
-        self.expect(0, "fit", "--train", train, "--model", self.model, "--best", "--threads", 3, message="the best is fitted: rules")
+        best = self.expect(0, "fit", "--train", train, "--model", self.model, "--best", "--threads", 3, "--json",
+                           message="the best is fitted: rules")
+        self.assertEqual(json.loads(best.stdout)["choice"]["name"], "rules")
         self.assertNotEqual(self.model.read_bytes(), card)
         header = json.loads(self.model.read_bytes().split(b"\n", 2)[1])
         self.assertEqual([one["kind"] for one in header["members"]], ["rules"])
