@@ -358,15 +358,8 @@ ordered_json member_json(scorecard_member const& member, inspected_member const&
     json["items"].push_back(std::move(item));
   }
   if (counted_items) json["dependence"] = dependence_json(of.card.dependence, of.words);
-  for (l2r::card_total const& one : member.totals)
-    json["totals"].push_back(
-        {{"from", one.from}, {"documents", one.documents}, {"mean_label", one.mean_label}});
-  for (l2r::card_trial const& one : member.frontier)
-    json["frontier"].push_back({{"features", one.features},
-                                {"smoothness", one.smoothness},
-                                {"quality", one.quality},
-                                {"behind", one.behind},
-                                {"error", one.error}});
+  for (l2r::card_total const& one : member.totals) json["totals"].push_back(l2r::to_json(one));
+  for (l2r::card_trial const& one : member.frontier) json["frontier"].push_back(l2r::to_json(one));
   return json;
 }
 
