@@ -36,12 +36,39 @@ std::vector<double> frequency_cuts(int bins, value_counts const& counts) {
   return cuts;
 }
 
+/// Whether two values, low <= high, are equal with 12 significant digits.
+bool reads_alike(double low, double high) {
+  double const size = std::max(std::abs(low), std::abs(high));
+  return high - low <= 1e-11 * size && fmt::format("{:.11e}", low) == fmt::format("{:.11e}", high);
+}
+
+/// The smallest and largest values of the runs of values that read alike, and their counts.
+struct readable_counts {
+  value_counts smallest;
+  std::vector<double> largest;
+};
+readable_counts merge_alike(value_counts const& counts) {
+  readable_counts merged;
+  for (std::size_t v = 0; v < counts.distinct(); ++v) {
+    if (v == 0 || !reads_alike(merged.smallest.values.back(), counts.values[v])) {
+      merged.smallest.values.push_back(counts.values[v]);
+      merged.smallest.before.push_back(0);
+      merged.largest.push_back(0);
+    }
+    merged.smallest.before.back() = counts.before[v + 1];
+    merged.largest.back() = counts.values[v];
+  }
+  return merged;
+}
+
 /// Many features are mostly one value, for which `frequency` has most of the bins. A cut is the
-/// roundest number that divides two values.
-std::vector<double> capped_cuts(int bins, value_counts const& counts) {
+/// roundest number that divides two values; values that read alike are one value, since no short
+/// number divides them.
+std::vector<double> capped_cuts(int bins, value_counts const& all) {
+  auto const [counts, largest] = merge_alike(all);
   std::vector<double> cuts;
-  auto const cut_before = [&](std::size_t v) {
-    cuts.push_back(roundest_between(counts.values[v - 1], counts.values[v]));
+  auto const cut_before = [&counts = counts, &largest = largest, &cuts](std::size_t v) {
+    cuts.push_back(roundest_between(largest[v - 1], counts.values[v]));
   };
   if (counts.distinct() <= static_cast<std::size_t>(bins)) {
     for (std::size_t v = 1; v < counts.distinct(); ++v) cut_before(v);

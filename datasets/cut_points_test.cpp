@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rulerank::inline v0::datasets::cut_points_test {
@@ -99,7 +100,8 @@ TEST(cut_points, capped_ones_divide_where_no_value_weighs_more_than_a_bin) {
     std::ranges::sort(values);
     std::vector<double> distinct, weights;
     for (double const x : values) {
-      if (distinct.empty() || x != distinct.back()) {
+      if (distinct.empty() ||
+          fmt::format("{:.11e}", x) != fmt::format("{:.11e}", distinct.back())) {
         distinct.push_back(x);
         weights.push_back(0);
       }
@@ -125,6 +127,16 @@ TEST(cut_points, capped_ones_divide_where_no_value_weighs_more_than_a_bin) {
     for (double const cut : found) smallest.push_back(*std::ranges::lower_bound(distinct, cut));
     ASSERT_EQ(smallest, expected) << "round " << round;
   }
+}
+
+TEST(cut_points, capped_ones_do_not_divide_values_that_read_alike) {
+  double const log_12 = std::log(12.0), above = std::nextafter(log_12, 3.0);
+  std::vector<double> const values{1, log_12, above, std::nextafter(above, 3.0), 2.6, 4};
+  EXPECT_EQ(cut_points(binning::capped, 12, values), (std::vector<double>{2, 2.6, 4}));
+  EXPECT_EQ(cut_points(binning::capped, 3, values), (std::vector<double>{2, 2.6}));
+  EXPECT_EQ(cut_points(binning::capped, 12, {log_12, above}), std::vector<double>{});
+  std::vector<double> const apart{1, 1 + 1e-11};
+  EXPECT_EQ(cut_points(binning::capped, 12, apart), std::vector<double>{1 + 1e-11});
 }
 
 TEST(cut_points, drawn_features_against_the_definition) {

@@ -126,9 +126,10 @@ l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::mo
 }
 
 /// A card as text that a person can change.
-std::string card_text(inspect_arguments const& arguments, l2r::model const& model) {
+std::string card_text(inspect_arguments const& arguments, l2r::model const& model,
+                      datasets::feature_names const& names) {
   l2r::scorecard_member const& card = card_of(arguments, model, "--format card");
-  return l2r::to_text(card.card, *card.cuts);
+  return l2r::to_text(card.card, *card.cuts, names);
 }
 
 /// Adds intervals of the points of a card.
@@ -147,10 +148,11 @@ void add_intervals(session& owner, inspect_arguments const& arguments, l2r::mode
 }
 
 void write(session const& owner, inspect_arguments const& arguments, l2r::model const& model,
-           report::inspected_model const& found, output_file& out) {
+           datasets::feature_names const& names, report::inspected_model const& found,
+           output_file& out) {
   if (arguments.format == "json" || owner.run.json)
     return out.write(json_text_of(report::inspection_json(found)));
-  if (arguments.format == "card") return out.write(card_text(arguments, model));
+  if (arguments.format == "card") return out.write(card_text(arguments, model, names));
   if (auto const form = card_form_of(arguments))
     return out.write(read_for(
         "--format", [&](report::card_form of) { return report::card_page(found, of); }, *form));
@@ -184,7 +186,7 @@ void inspect(session& owner, inspect_arguments& arguments) {
   }
   if (arguments.bootstrap > 0) add_intervals(owner, arguments, model, found);
   if (!arguments.test.empty()) found.file.emplace(inspect_file(owner, arguments, model, names));
-  write(owner, arguments, model, found, out);
+  write(owner, arguments, model, names, found, out);
   out.commit();
 }
 

@@ -218,7 +218,8 @@ std::vector<card_feature> card_directions_from_text(std::string_view text, std::
   return card_reader(text, name, names, false).read();
 }
 
-std::string to_text(scorecard const& card, datasets::discretizer const& cuts) {
+std::string to_text(scorecard const& card, datasets::discretizer const& cuts,
+                    datasets::feature_names const& names) {
   std::string text =
       "# A feature: rising, falling, free or either (as the labels say), and its number or name.\n"
       "# A bin: its least value and its points; ? fits them to the labels.\n"
@@ -229,10 +230,11 @@ std::string to_text(scorecard const& card, datasets::discretizer const& cuts) {
     auto const points =
         std::span(card.points)
             .subspan(card.item_begin[f], card.item_begin[f + 1] - card.item_begin[f]);
-    auto const name = cuts.names.find(card.features[f]);
-    text +=
-        fmt::format("\n{} {}\n", name_of(direction_in(points.first(own.size() + 1))),
-                    name == cuts.names.end() ? fmt::format("{}", card.features[f]) : name->second);
+    auto const name = cuts.names.find(card.features[f]), comment = names.find(card.features[f]);
+    bool const is_numbered = name == cuts.names.end();
+    if (is_numbered && comment != names.end()) text += fmt::format("\n# {}", comment->second);
+    text += fmt::format("\n{} {}\n", name_of(direction_in(points.first(own.size() + 1))),
+                        is_numbered ? fmt::format("{}", card.features[f]) : name->second);
     for (std::size_t b = 0; b < points.size(); ++b)
       text += fmt::format("  {:<20} {}\n",
                           b == 0            ? "least"

@@ -153,6 +153,18 @@ TEST(card_text, that_inspect_writes_give_the_same_card) {
   }
 }
 
+TEST(card_text, say_the_names_of_numbered_features_in_comments) {
+  auto const first = fit_one(random_set(400, 32), recipe_of({}, false, card_loss::pair));
+  std::uint32_t const feature = first.card.features.front();
+  std::string const text =
+      to_text(first.card, *first.cuts, {{feature, "title # words"}, {feature + 1000, "absent"}});
+  EXPECT_NE(text.find("\n# title # words\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("absent"), std::string::npos);
+  auto const read_again = read(text), plain = read(text_of(first));
+  ASSERT_EQ(read_again.size(), plain.size());
+  EXPECT_EQ(read_again.front().feature, feature);
+}
+
 TEST(card_text, with_open_points_give_points_near_the_former_ones) {
   auto const data = random_set(400, 33);
   for (card_loss const loss : {card_loss::pair, card_loss::list, card_loss::point}) {

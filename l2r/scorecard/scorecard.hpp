@@ -139,8 +139,9 @@ struct scorecard {
 inline constexpr int card_bits = 32;
 
 /// What `card_from_text` reads, without `?`; `cuts` are those of the card. Points are rounded to
-/// whole ones.
-std::string to_text(scorecard const& card, datasets::discretizer const& cuts);
+/// whole ones. A feature with a number has its name in `names` as a comment.
+std::string to_text(scorecard const& card, datasets::discretizer const& cuts,
+                    datasets::feature_names const& names = {});
 
 /// The number that a sum of points stands for.
 double value_of_points(std::int64_t points);
