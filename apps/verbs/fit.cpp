@@ -2,13 +2,17 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/recommended.hpp"
+#include "learners/systems.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,12 +24,17 @@ namespace {
 struct fit_arguments : fitting_arguments {
   std::string pool;
   bool best = false;
+  std::string peers, lightgbm;
   CLI::Option const* members = nullptr;
 
   /// Whether the card is compared with other models: no one asked for certain members, or gave the
   /// card, which folds of these documents do not judge.
   bool compares() const {
     return members->count() == 0 && settings.file.empty() && member.card_file.empty();
+  }
+  /// The option that cannot do without the comparison; null: none.
+  char const* needs_comparison() const {
+    return best ? "--best" : !peers.empty() ? "--peers" : nullptr;
   }
 };
 
@@ -159,10 +168,30 @@ nlohmann::ordered_json to_json(l2r::compared_model const& model) {
           {"is_better", model.is_better}};
 }
 
-/// Compares the card with the models that rank best without fitting on a page, and says what it
-/// costs; `json` gets the same. Returns the card, or with --best the best of all.
+constexpr char const* installed = "auto";
+
+/// The rankers of other libraries that --peers names, or those that are installed.
+std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& arguments) {
+  learners::system_options const options{.lightgbm = arguments.lightgbm};
+  std::vector<std::string> const words = split_list(arguments.peers);
+  std::vector<std::string_view> const found = std::ranges::count(words, installed) > 0
+                                                  ? learners::installed_peers(options)
+                                                  : std::vector<std::string_view>();
+  std::vector<l2r::compared_model> peers;
+  for (std::string_view const name : learners::peer_names())
+    if (std::ranges::count(words, name) + std::ranges::count(found, name) > 0)
+      peers.push_back(learners::make_peer(name, options));
+  if (!words.empty() && peers.empty())
+    owner.say(fmt::format("--peers {}: none of {} is installed", installed,
+                          list_of_names(learners::peer_names())));
+  return peers;
+}
+
+/// Compares the card with peers and the models that rank best without fitting on a page, and says
+/// what it costs; `json` gets the same. Returns the card, or with --best the best of all.
 l2r::model compared(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
-                    l2r::model card, nlohmann::ordered_json& json) {
+                    std::span<l2r::compared_model const> peers, l2r::model card,
+                    nlohmann::ordered_json& json) {
   auto const timer = owner.stage("compare");
   auto const& member = std::get<l2r::scorecard_member>(card.members.front());
   std::shared_ptr<datasets::discretizer const> given;
@@ -176,11 +205,12 @@ l2r::model compared(session& owner, fit_arguments const& arguments, datasets::da
   for (l2r::compared_model& one :
        l2r::models_beside_card(train, arguments.discretizer.options(), given))
     models.push_back(std::move(one));
+  models.insert(models.end(), peers.begin(), peers.end());
   l2r::compare_models(owner.ctx(), train, models, arguments.member.folds);
   if (models.front().queries < 2) {
     constexpr char const* why = "fewer than two queries have documents of different labels";
-    if (arguments.best)
-      throw usage_error(fmt::format("--best: no models can be compared: {}", why));
+    if (char const* const option = arguments.needs_comparison())
+      throw usage_error(fmt::format("{}: no models can be compared: {}", option, why));
     owner.say(fmt::format("the card is not compared with other models: {}", why));
     return card;
   }
@@ -195,19 +225,24 @@ l2r::model compared(session& owner, fit_arguments const& arguments, datasets::da
   }
   owner.note("compared", json);
   auto const& best = *std::ranges::max_element(models, {}, &l2r::compared_model::quality);
-  if (best.is_better)
-    owner.say(fmt::format("{} ranks significantly better than the card{}", best.name,
+  // The best that --best can fit.
+  auto const& own = *std::ranges::max_element(
+      models, {}, [](auto const& one) { return one.rank ? 0.0 : one.quality; });
+  if (best.is_better && &best != &own)
+    owner.say(fmt::format("{} ranks significantly better than the card", best.name));
+  if (own.is_better)
+    owner.say(fmt::format("{} ranks significantly better than the card{}", own.name,
                           arguments.best ? "" : ": --best fits it"));
-  else if (&best != &models.front())
+  else if (!best.is_better && &best != &models.front())
     owner.say(fmt::format(
         "no model ranks significantly better than the card after correction for {} comparisons; {} "
         "may be better by up to {:.4f}",
         models.size() - 1, best.name, best.ahead.high));
-  else
+  else if (!best.is_better)
     owner.say("no model ranks better than the card");
-  if (!arguments.best || &best == &models.front()) return card;
-  owner.say(fmt::format("the best is fitted: {}", best.name));
-  return l2r::fit(owner.ctx(), train, best.recipes);
+  if (!arguments.best || &own == &models.front()) return card;
+  owner.say(fmt::format("the best is fitted: {}", own.name));
+  return l2r::fit(owner.ctx(), train, own.recipes);
 }
 
 /// The training documents, those of the pool without labels among them.
@@ -228,20 +263,21 @@ void fit(session& owner, fit_arguments const& arguments) {
   owner.outputs({{"--model", arguments.model}});
   output_file written(arguments.model);  // one that cannot be written fails before the work
   std::vector<ranker_recipe> const recipes = arguments.recipes(owner);
+  std::vector<l2r::compared_model> const peers = peers_of(owner, arguments);
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
-  if (arguments.best && labelled < l2r::few_labels_for_card)
-    throw usage_error(
-        fmt::format("--best: found {}, expected {} or more to compare models; "
-                    "--members recommended needs fewer",
-                    counted(labelled, "label"), l2r::few_labels_for_card));
+  char const* const option = arguments.needs_comparison();
+  if (option != nullptr && labelled < l2r::few_labels_for_card)
+    throw usage_error(fmt::format("{}: found {}, expected {} or more to compare models{}", option,
+                                  counted(labelled, "label"), l2r::few_labels_for_card,
+                                  arguments.best ? "; --members recommended needs fewer" : ""));
   l2r::model model = make_model(owner, train, recipes);
   nlohmann::ordered_json comparison;
   say_frontier(owner, model);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
     if (labelled >= l2r::few_labels_for_card)
-      model = compared(owner, arguments, train, std::move(model), comparison);
+      model = compared(owner, arguments, train, peers, std::move(model), comparison);
   }
   {
     auto const timer = owner.stage("write");
@@ -295,14 +331,23 @@ void add_fit(CLI::App& program, session& owner) {
   verb.add_flag("--best", a.best,
                 "Fit the model that ranks best by cross-fitting, which may have many members, "
                 "instead of a card");
+  std::vector<std::string_view> peers = learners::peer_names();
+  peers.push_back(installed);
+  list_option(verb, "--peers", a.peers, peers,
+              "Compare the card with rankers of other libraries, too: " + list_of_names(peers) +
+                  ", where auto means all that are installed");
+  path_option(verb, "--lightgbm PATH", a.lightgbm,
+              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
+              "installed one has it");
   a.member.members = card_member;
   a.add_to(verb);
   verb.get_option("--method")->default_str("capped for card, tube for others");
   verb.get_option("--bins")->default_str("12 for card, 10 for others");
   a.members = verb.get_option("--members");
-  verb.get_option("--best")->excludes(verb.get_option("--members"));
-  verb.get_option("--best")->excludes(verb.get_option("--settings"));
-  verb.get_option("--best")->excludes(verb.get_option("--card"));
+  for (char const* const compared : {"--best", "--peers"})
+    for (char const* const other : {"--members", "--settings", "--card"})
+      verb.get_option(compared)->excludes(verb.get_option(other));
+  verb.get_option("--lightgbm")->needs(verb.get_option("--peers"));
 }
 
 }  // namespace rulerank::apps

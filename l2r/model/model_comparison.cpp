@@ -105,7 +105,9 @@ void compare_models(context const& ctx, datasets::dataset const& train,
     bool const learns = std::ranges::any_of(others.labels, [](auto label) { return label >= 0; });
     for (std::size_t m = 0; m < models.size(); ++m) {
       if (learns) {
-        auto const scored = score(quiet, fit(quiet, others, models[m].recipes), left_out).scores;
+        auto const scored =
+            models[m].rank ? models[m].rank(quiet, others, left_out)
+                           : score(quiet, fit(quiet, others, models[m].recipes), left_out).scores;
         auto const own = qualities(quiet, left_out, scored);
         found[m].insert(found[m].end(), own.begin(), own.end());
       }

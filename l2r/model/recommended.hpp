@@ -9,6 +9,7 @@
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -81,6 +82,11 @@ recommendation recommend(label_counts const& labels,
 struct compared_model {
   std::string name;
   std::vector<recipe> recipes;
+  /// Ranks in place of `recipes` where not empty: scores [test] of a ranker that is fitted to the
+  /// documents of `train` that have a label. For rankers of other libraries.
+  std::function<std::vector<double>(context const& ctx, datasets::dataset const& train,
+                                    datasets::dataset const& test)>
+      rank{};
   std::size_t queries = 0;      ///< that have documents of different labels
   double quality = 0;           ///< the mean over these of NDCG, ties in expectation
   eval::mean_interval ahead{};  ///< of the differences to the first model, with 95 % confidence
