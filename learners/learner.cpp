@@ -25,8 +25,8 @@ constexpr bool has_xgboost = false;
 
 constexpr std::array<learner_info, 3> all{{
     {"rules", "our ranker, by association rules", true, ""},
-    {"ranksvm", "linear rank SVM", has_liblinear, "liblinear"},
-    {"xgboost", "boosted trees, rank:pairwise", has_xgboost, "XGBoost"},
+    {"ranksvm", "linear rank SVM", has_liblinear, "liblinear (liblinear-dev)"},
+    {"xgboost", "boosted trees, rank:pairwise", has_xgboost, "XGBoost (libxgboost-dev)"},
 }};
 
 }  // namespace

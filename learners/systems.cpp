@@ -220,10 +220,10 @@ trial lightgbm_trial(lightgbm_library const& library, lightgbm_options options) 
 lightgbm_library lightgbm_for(std::string_view name, system_options const& options) {
   std::string const path = options.lightgbm.empty() ? find_lightgbm() : options.lightgbm;
   if (path.empty())
-    throw usage_error(
-        fmt::format("{}: found no lib_lightgbm.so, expected the Python package lightgbm or the "
-                    "path of its library (--lightgbm)",
-                    name));
+    throw usage_error(fmt::format(
+        "{}: found no lib_lightgbm.so, expected the Python package lightgbm (pip install "
+        "lightgbm) or the path of its library (--lightgbm)",
+        name));
   return lightgbm_library(path);
 }
 
@@ -372,6 +372,32 @@ system make_system(std::string_view name, system_options const& options) {
       throw usage_error(
           fmt::format("{} is not in this build, expected one with {}", name, l.library));
   return at->make(options);
+}
+
+std::vector<std::string_view> peer_names() {
+  return {"lightgbm", "xgboost", "ranksvm"};
+}
+
+std::vector<std::string_view> installed_peers(system_options const& options) {
+  std::vector<std::string_view> names = peer_names();
+  std::erase_if(names, [&](std::string_view name) {
+    return name == "lightgbm" ? options.lightgbm.empty() && find_lightgbm().empty()
+                              : library_of(name).empty();
+  });
+  return names;
+}
+
+l2r::compared_model make_peer(std::string_view name, system_options const& options) {
+  system const made = make_system(name, options);
+  auto const rank = [make = made.defaults.make](context const& ctx, datasets::dataset const& train,
+                                                datasets::dataset const& test) {
+    std::vector<std::size_t> const known = datasets::labelled_documents(train, "learn from");
+    datasets::binned_dataset const no_items;
+    std::unique_ptr<learner> const ranker = make(ctx.seed, 0);
+    ranker->fit(ctx, {train, no_items}, {known, train.labels});
+    return ranker->score(ctx, {test, no_items});
+  };
+  return {fmt::format("{} ({})", made.library, made.defaults.name), {}, rank};
 }
 
 }  // namespace rulerank::learners

@@ -2,6 +2,7 @@
 
 #include "datasets/discretizer.hpp"
 #include "l2r/model/model.hpp"
+#include "l2r/model/recommended.hpp"
 #include "learners/learner.hpp"
 
 #include <cstddef>
@@ -53,6 +54,13 @@ std::vector<std::string_view> system_names();
 /// The system of that name. Throws `usage_error` for an unknown name, listing those there are, and
 /// for one whose library is not there; `error` for a library that cannot be used.
 system make_system(std::string_view name, system_options const& options = {});
+
+/// The systems of other libraries that `fit` compares a card with: lightgbm, xgboost, ranksvm.
+std::vector<std::string_view> peer_names();
+/// Those of them that can be made here. Throws `error` for a library that cannot be used.
+std::vector<std::string_view> installed_peers(system_options const& options = {});
+/// A system with its defaults, for `l2r::compare_models`. Throws as `make_system` does.
+l2r::compared_model make_peer(std::string_view name, system_options const& options = {});
 
 /// Fits the members of a model (l2r::fit) on the pool, in which the known labels are the only ones,
 /// and ranks by them. Cuts of the recipes are not looked at: the pool's are taken, which read no

@@ -2,14 +2,18 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "datasets/item_words.hpp"
 #include "l2r/model/model.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
+#include "learners/systems.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,12 +25,17 @@ namespace {
 struct fit_arguments : fitting_arguments {
   std::string pool;
   bool best = false;
+  std::string peers, lightgbm;
   CLI::Option const* members = nullptr;
 
   /// Whether the card is compared with other models: no one asked for certain members, or gave the
   /// card, which folds of these documents do not judge.
   bool compares() const {
     return members->count() == 0 && settings.file.empty() && member.card_file.empty();
+  }
+  /// The option that cannot do without the comparison; null: none.
+  char const* needs_comparison() const {
+    return best ? "--best" : !peers.empty() ? "--peers" : nullptr;
   }
 };
 
@@ -155,6 +164,25 @@ nlohmann::ordered_json to_json(l2r::compared_model const& model) {
           {"is_better", model.is_better}};
 }
 
+constexpr char const* installed = "auto";
+
+/// The rankers of other libraries that --peers names, or those that are installed.
+std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& arguments) {
+  learners::system_options const options{.lightgbm = arguments.lightgbm};
+  std::vector<std::string> const words = split_list(arguments.peers);
+  std::vector<std::string_view> const found = std::ranges::count(words, installed) > 0
+                                                  ? learners::installed_peers(options)
+                                                  : std::vector<std::string_view>();
+  std::vector<l2r::compared_model> peers;
+  for (std::string_view const name : learners::peer_names())
+    if (std::ranges::count(words, name) + std::ranges::count(found, name) > 0)
+      peers.push_back(learners::make_peer(name, options));
+  if (!words.empty() && peers.empty())
+    owner.say(fmt::format("--peers {}: none of {} is installed", installed,
+                          list_of_names(learners::peer_names())));
+  return peers;
+}
+
 nlohmann::ordered_json comparison_json(l2r::fit_result const& result) {
   nlohmann::ordered_json json;
   for (l2r::compared_model const& one : result.compared) json.push_back(to_json(one));
@@ -185,24 +213,31 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
   l2r::compared_model const& best = result.compared[result.best];
-  owner.say(result.reason + (best.is_better && !fits_best ? ": --best fits it" : ""));
+  bool const is_peer_first =
+      std::ranges::max_element(result.compared, {}, &l2r::compared_model::quality)->rank != nullptr;
+  char const* const how = best.is_better && !fits_best ? ": --best fits it" : "";
+  owner.say(result.reason + (is_peer_first ? "" : how));
+  if (is_peer_first && best.is_better)
+    owner.say(fmt::format("{} ranks significantly better than the card{}", best.name, how));
   if (result.chosen > 0) owner.say(fmt::format("the best is fitted: {}", best.name));
 }
 
 /// Compares the card with other models; with --best the result's model is the best of all.
 void compare(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
-             l2r::fit_result& result) {
+             std::vector<l2r::compared_model> peers, l2r::fit_result& result) {
   auto const timer = owner.stage("compare");
   l2r::card_comparison how{.card = arguments.member.card_cuts(arguments.discretizer),
                            .discretizer = arguments.discretizer.options(),
                            .folds = arguments.member.folds,
-                           .fits_best = arguments.best};
+                           .fits_best = arguments.best,
+                           .peers = std::move(peers)};
   if (!arguments.discretizer.fitted.empty())
     how.cuts = std::make_shared<datasets::discretizer const>(
         arguments.discretizer.fit_or_read(owner, train));
   l2r::compare_card(owner.ctx(), train, result, how);
-  if (result.compared.empty() && arguments.best)
-    throw usage_error(fmt::format("--best: no models can be compared: {}", result.reason));
+  char const* const option = arguments.needs_comparison();
+  if (result.compared.empty() && option != nullptr)
+    throw usage_error(fmt::format("{}: no models can be compared: {}", option, result.reason));
   if (!result.compared.empty()) owner.note("compared", comparison_json(result));
   say_comparison(owner, result, arguments.best);
 }
@@ -225,18 +260,20 @@ void fit(session& owner, fit_arguments const& arguments) {
   owner.outputs({{"--model", arguments.model}});
   output_file written(arguments.model);  // one that cannot be written fails before the work
   std::vector<ranker_recipe> const recipes = arguments.recipes(owner);
+  std::vector<l2r::compared_model> peers = peers_of(owner, arguments);
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
-  if (arguments.best && labelled < l2r::few_labels_for_card)
-    throw usage_error(
-        fmt::format("--best: found {}, expected {} or more to compare models; "
-                    "--members recommended needs fewer",
-                    counted(labelled, "label"), l2r::few_labels_for_card));
+  char const* const option = arguments.needs_comparison();
+  if (option != nullptr && labelled < l2r::few_labels_for_card)
+    throw usage_error(fmt::format("{}: found {}, expected {} or more to compare models{}", option,
+                                  counted(labelled, "label"), l2r::few_labels_for_card,
+                                  arguments.best ? "; --members recommended needs fewer" : ""));
   l2r::fit_result result = l2r::result_of(make_model(owner, train, recipes));
   say_sizes(owner, result);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
-    if (labelled >= l2r::few_labels_for_card) compare(owner, arguments, train, result);
+    if (labelled >= l2r::few_labels_for_card)
+      compare(owner, arguments, train, std::move(peers), result);
   }
   l2r::model const& model = result.model;
   {
@@ -291,14 +328,23 @@ void add_fit(CLI::App& program, session& owner) {
   verb.add_flag("--best", a.best,
                 "Fit the model that ranks best by cross-fitting, which may have many members, "
                 "instead of a card");
+  std::vector<std::string_view> peers = learners::peer_names();
+  peers.push_back(installed);
+  list_option(verb, "--peers", a.peers, peers,
+              "Compare the card with rankers of other libraries, too: " + list_of_names(peers) +
+                  ", where auto means all that are installed");
+  path_option(verb, "--lightgbm PATH", a.lightgbm,
+              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
+              "installed one has it");
   a.member.members = card_member;
   a.add_to(verb);
   verb.get_option("--method")->default_str("capped for card, tube for others");
   verb.get_option("--bins")->default_str("12 for card, 10 for others");
   a.members = verb.get_option("--members");
-  verb.get_option("--best")->excludes(verb.get_option("--members"));
-  verb.get_option("--best")->excludes(verb.get_option("--settings"));
-  verb.get_option("--best")->excludes(verb.get_option("--card"));
+  for (char const* const compared : {"--best", "--peers"})
+    for (char const* const other : {"--members", "--settings", "--card"})
+      verb.get_option(compared)->excludes(verb.get_option(other));
+  verb.get_option("--lightgbm")->needs(verb.get_option("--peers"));
 }
 
 }  // namespace rulerank::apps

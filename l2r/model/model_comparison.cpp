@@ -66,14 +66,14 @@ std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
   return ndcg_of_pairs(ctx, labels, lists, of_labelled);
 }
 
-std::string reason_of(std::span<compared_model const> models, std::size_t best) {
-  if (models[best].is_better)
-    return fmt::format("{} ranks significantly better than the card", models[best].name);
-  if (best == 0) return "no model ranks better than the card";
+std::string reason_of(std::span<compared_model const> models) {
+  auto const& best = *std::ranges::max_element(models, {}, &compared_model::quality);
+  if (best.is_better) return fmt::format("{} ranks significantly better than the card", best.name);
+  if (&best == &models.front()) return "no model ranks better than the card";
   return fmt::format(
       "no model ranks significantly better than the card after correction for {} comparisons; {} "
       "may be better by up to {:.4f}",
-      models.size() - 1, models[best].name, models[best].ahead.high);
+      models.size() - 1, best.name, best.ahead.high);
 }
 
 }  // namespace
@@ -117,7 +117,9 @@ void compare_models(context const& ctx, datasets::dataset const& train,
     bool const learns = std::ranges::any_of(others.labels, [](auto label) { return label >= 0; });
     for (std::size_t m = 0; m < models.size(); ++m) {
       if (learns) {
-        auto const scored = score(quiet, fit(quiet, others, models[m].recipes), left_out).scores;
+        auto const scored =
+            models[m].rank ? models[m].rank(quiet, others, left_out)
+                           : score(quiet, fit(quiet, others, models[m].recipes), left_out).scores;
         auto const own = qualities(quiet, left_out, scored);
         found[m].insert(found[m].end(), own.begin(), own.end());
       }
@@ -156,14 +158,16 @@ void compare_card(context const& ctx, datasets::dataset const& train, fit_result
       {"card", {scorecard_recipe{how.card, how.cuts, card.options}}}};
   for (compared_model& one : models_beside_card(train, how.discretizer, how.cuts))
     models.push_back(std::move(one));
+  models.insert(models.end(), how.peers.begin(), how.peers.end());
   compare_models(ctx, train, models, how.folds);
   if (models.front().queries < 2) {
     result.reason = "fewer than two queries have documents of different labels";
     return;
   }
-  auto const best = std::ranges::max_element(models, {}, &compared_model::quality);
+  auto const best = std::ranges::max_element(
+      models, {}, [](compared_model const& one) { return one.rank ? 0 : one.quality; });
   result.best = static_cast<std::size_t>(best - models.begin());
-  result.reason = reason_of(models, result.best);
+  result.reason = reason_of(models);
   result.compared = std::move(models);
   if (!how.fits_best || result.best == 0) return;
   result.chosen = result.best;

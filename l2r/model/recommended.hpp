@@ -9,6 +9,7 @@
 #include "l2r/scorecard/scorecard.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -81,6 +82,11 @@ recommendation recommend(label_counts const& labels,
 struct compared_model {
   std::string name;
   std::vector<recipe> recipes;
+  /// Ranks in place of `recipes` where not empty: scores [test] of a ranker that is fitted to the
+  /// documents of `train` that have a label. For rankers of other libraries.
+  std::function<std::vector<double>(context const& ctx, datasets::dataset const& train,
+                                    datasets::dataset const& test)>
+      rank{};
   std::size_t queries = 0;      ///< that have documents of different labels
   double quality = 0;           ///< the mean over these of NDCG, ties in expectation
   eval::mean_interval ahead{};  ///< of the differences to the first model, with 95 % confidence
@@ -114,7 +120,7 @@ struct fit_result {
   l2r::model model;
   std::vector<card_sizes> sizes;         ///< of each card whose size cross-fitting chose
   std::vector<compared_model> compared;  ///< the card first; empty: nothing was compared
-  std::size_t best = 0;                  ///< of `compared`, by quality
+  std::size_t best = 0;                  ///< of those compared that have recipes, by quality
   std::size_t chosen = 0;                ///< of `compared`: what `model` is
   std::string reason;                    ///< what the comparison says; empty without one
 };
@@ -128,11 +134,12 @@ struct card_comparison {
   datasets::discretizer_options discretizer{};          ///< as `recommend` has it
   std::shared_ptr<datasets::discretizer const> cuts{};  ///< as `recommend` has them
   std::size_t folds = 5;
-  bool fits_best = false;  ///< the model becomes the best of all
+  bool fits_best = false;               ///< the model becomes the best that has recipes
+  std::vector<compared_model> peers{};  ///< compared, too: rankers of other libraries
 };
 
-/// Compares the model of a result, a card, with `models_beside_card`. Where nothing can be compared
-/// the reason alone changes. Throws as `fit` does.
+/// Compares the model of a result, a card, with `models_beside_card` and peers. Where nothing can
+/// be compared the reason alone changes. Throws as `fit` does.
 void compare_card(context const& ctx, datasets::dataset const& train, fit_result& result,
                   card_comparison const& how);
 

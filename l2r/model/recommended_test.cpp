@@ -240,6 +240,29 @@ TEST(compare_card, of_one_query_keeps_the_card_and_says_why) {
   EXPECT_EQ(kind_of(result.model.members.front()), "card");
 }
 
+TEST(compare_models, ranks_by_a_function_fitted_to_the_other_queries) {
+  std::string text;
+  for (std::size_t d = 0; d < 60; ++d) text += fmt::format("{} qid:{} 1:{}\n", d % 3, d / 6, d % 3);
+  context const ctx;
+  auto const data = datasets::parse_svmlight(ctx, text, "plain");
+  std::size_t calls = 0;
+  auto const by_feature = [&](context const&, datasets::dataset const& train,
+                              datasets::dataset const& test) {
+    ++calls;
+    EXPECT_EQ(train.size() + test.size(), data.size());
+    std::vector<double> scores;
+    for (std::size_t d = 0; d < test.size(); ++d) scores.push_back(test.document(d)[0].value);
+    return scores;
+  };
+  scorecard_recipe none;
+  none.options = {card_loss::pair, 1e4, 1e4};
+  std::vector<compared_model> models{{"none", {none}}, {"feature 1", {}, by_feature}};
+  compare_models(ctx, data, models);
+  EXPECT_EQ(calls, 5U);
+  EXPECT_EQ(models[1].quality, 1);
+  EXPECT_TRUE(models[1].is_better);
+}
+
 TEST(compare_models, of_equal_labels_or_one_query_compares_nothing) {
   context const ctx;
   auto const compared = [&](std::string const& text) {

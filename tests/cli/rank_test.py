@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -449,6 +451,33 @@ class Rank(harness.CommandLine):
         self.expect(2, "fit", "--train", one, "--model", self.model, "--best", message="--best: no models can be compared: fewer than")
         for words in (["--members", "card"], ["--settings", self.file("s.json", b"{}")]):
             self.expect(2, "fit", "--train", train, "--model", self.model, "--best", *words, message="--best")
+
+    def test_fit_compares_the_card_with_peers(self):
+        train = self.file("xor.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % ((d * 7 % 4 // 2) ^ (d * 11 % 6 // 3), d // 20, d * 7 % 4, d * 11 % 6)
+                                              for d in range(1200)))
+        empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder), "CONDA_PREFIX": str(self.folder)}
+        line = ["fit", "--train", train, "--model", self.model]
+        own = json.loads(self.expect(0, *line, "--json").stdout)["compared"]
+        engines = self.rulerank(*line, "--peers", "xgboost", "--json")
+        if engines.returncode == 2:
+            self.assertIn(b"expected one with XGBoost (libxgboost-dev)", engines.stderr)
+            self.skipTest("needs a build with XGBoost")
+        compared = json.loads(engines.stdout)["compared"]
+        self.assertEqual(compared[:-1], [{**one, "is_better": new["is_better"]} for one, new in zip(own, compared)])
+        self.assertRegex(compared[-1]["name"], r"^XGBoost \d.*\(rank:pairwise, depth 6, rate 0.3, 100 trees\)$")
+        self.assertTrue(compared[-1]["is_better"])
+        done = self.expect(0, *line, "--peers", "xgboost,auto", "--best", env=empty).stderr.decode()
+        self.assertEqual(len(re.findall(r"^rulerank: XGBoost .*: NDCG 1\.0000, difference", done, re.MULTILINE)), 1)
+        self.assertIn("the best is fitted: rules", done)  # a model file cannot hold a peer
+        for words in (["--members", "card"], ["--settings", self.file("s.json", b"{}")], ["--card", train]):
+            self.expect(2, *line, "--peers", "auto", *words, message="--peers")
+        self.expect(2, *line, "--peers", "catboost", message="lightgbm, xgboost, ranksvm, auto")
+        self.expect(2, *line, "--lightgbm", "x.so", message="--peers")
+        few = self.file("few.txt", b"".join(train.read_bytes().splitlines(True)[:300]))
+        self.expect(2, "fit", "--train", few, "--model", self.model, "--peers", "auto",
+                    message="--peers: found 300 labels, expected 1000 or more")
+        if not [*pathlib.Path("/usr").glob("*lib/python3*/*-packages/lightgbm")]:
+            self.expect(2, *line, "--peers", "lightgbm", env=empty, message="expected the Python package lightgbm (pip install lightgbm)")
 
     def test_kinds_of_members_in_settings(self):
         cuts = member(3)["discretizer"]
