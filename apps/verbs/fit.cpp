@@ -168,6 +168,7 @@ constexpr char const* installed = "auto";
 
 /// The rankers of other libraries that --peers names, or those that are installed.
 std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& arguments) {
+  if (arguments.peers.empty()) return {};
   learners::system_options const options{.lightgbm = arguments.lightgbm};
   std::vector<std::string> const words = split_list(arguments.peers);
   std::vector<std::string_view> const found = std::ranges::count(words, installed) > 0
@@ -177,7 +178,7 @@ std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& a
   for (std::string_view const name : learners::peer_names())
     if (std::ranges::count(words, name) + std::ranges::count(found, name) > 0)
       peers.push_back(learners::make_peer(name, options));
-  if (!words.empty() && peers.empty())
+  if (peers.empty())
     owner.say(fmt::format("--peers {}: none of {} is installed", installed,
                           list_of_names(learners::peer_names())));
   return peers;
@@ -213,12 +214,7 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
   l2r::compared_model const& best = result.compared[result.best];
-  bool const is_peer_first =
-      std::ranges::max_element(result.compared, {}, &l2r::compared_model::quality)->rank != nullptr;
-  char const* const how = best.is_better && !fits_best ? ": --best fits it" : "";
-  owner.say(result.reason + (is_peer_first ? "" : how));
-  if (is_peer_first && best.is_better)
-    owner.say(fmt::format("{} ranks significantly better than the card{}", best.name, how));
+  owner.say(result.reason + (best.is_better && !fits_best ? ": --best fits it" : ""));
   if (result.chosen > 0) owner.say(fmt::format("the best is fitted: {}", best.name));
 }
 
