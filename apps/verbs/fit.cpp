@@ -214,12 +214,7 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
   l2r::compared_model const& best = result.compared[result.best];
-  bool const is_peer_first =
-      std::ranges::max_element(result.compared, {}, &l2r::compared_model::quality)->rank != nullptr;
-  char const* const how = best.is_better && !fits_best ? ": --best fits it" : "";
-  owner.say(result.reason + (is_peer_first ? "" : how));
-  if (is_peer_first && best.is_better)
-    owner.say(fmt::format("{} ranks significantly better than the card{}", best.name, how));
+  owner.say(result.reason + (best.is_better && !fits_best ? ": --best fits it" : ""));
   if (result.chosen > 0) owner.say(fmt::format("the best is fitted: {}", best.name));
 }
 

@@ -66,14 +66,28 @@ std::vector<double> qualities(context const& ctx, datasets::dataset const& test,
   return ndcg_of_pairs(ctx, labels, lists, of_labelled);
 }
 
-std::string reason_of(std::span<compared_model const> models) {
-  auto const& best = *std::ranges::max_element(models, {}, &compared_model::quality);
-  if (best.is_better) return fmt::format("{} ranks significantly better than the card", best.name);
-  if (&best == &models.front()) return "no model ranks better than the card";
+/// The best model; of those with recipes alone, or of all.
+std::size_t best_of(std::span<compared_model const> models, bool fittable) {
+  std::size_t best = 0;
+  for (std::size_t m = 1; m < models.size(); ++m)
+    if (models[m].quality > models[best].quality && !(fittable && models[m].rank)) best = m;
+  return best;
+}
+
+/// `own`: the best that can be fitted.
+std::string reason_of(std::span<compared_model const> models, std::size_t own) {
+  std::size_t const best = best_of(models, false);
+  constexpr char const* better = "{} ranks significantly better than the card";
+  std::vector<std::string> found;
+  if (best != own && models[best].is_better)
+    found.push_back(fmt::format(better, models[best].name));
+  if (models[own].is_better) found.push_back(fmt::format(better, models[own].name));
+  if (!found.empty()) return fmt::format("{}", fmt::join(found, "; "));
+  if (best == 0) return "no model ranks better than the card";
   return fmt::format(
       "no model ranks significantly better than the card after correction for {} comparisons; {} "
       "may be better by up to {:.4f}",
-      models.size() - 1, best.name, best.ahead.high);
+      models.size() - 1, models[best].name, models[best].ahead.high);
 }
 
 }  // namespace
@@ -164,10 +178,8 @@ void compare_card(context const& ctx, datasets::dataset const& train, fit_result
     result.reason = "fewer than two queries have documents of different labels";
     return;
   }
-  auto const best = std::ranges::max_element(
-      models, {}, [](compared_model const& one) { return one.rank ? 0 : one.quality; });
-  result.best = static_cast<std::size_t>(best - models.begin());
-  result.reason = reason_of(models);
+  result.best = best_of(models, true);
+  result.reason = reason_of(models, result.best);
   result.compared = std::move(models);
   if (!how.fits_best || result.best == 0) return;
   result.chosen = result.best;

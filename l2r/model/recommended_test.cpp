@@ -225,6 +225,18 @@ TEST(compare_card, gives_the_choice_and_its_reason) {
   compare_card(ctx, train, best, how);
   EXPECT_EQ(best.chosen, kept.best);
   EXPECT_EQ(kind_of(best.model.members.front()), "rules");
+  // A peer that ranks perfectly is named; what is fitted is the best of our own.
+  auto const by_label = [](context const&, datasets::dataset const&,
+                           datasets::dataset const& test) {
+    return std::vector<double>(test.labels.begin(), test.labels.end());
+  };
+  how.peers = {{"peer", {}, by_label}};
+  compare_card(ctx, train, kept, how);
+  ASSERT_EQ(kept.compared.size(), 7U);
+  EXPECT_EQ(kept.compared.back().quality, 1);
+  EXPECT_EQ(kept.compared[kept.best].name, "rules");
+  EXPECT_TRUE(kept.reason.ends_with("rules ranks significantly better than the card"))
+      << kept.reason;
 }
 
 TEST(compare_card, of_one_query_keeps_the_card_and_says_why) {

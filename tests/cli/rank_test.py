@@ -457,9 +457,9 @@ class Rank(harness.CommandLine):
                                               for d in range(1200)))
         empty = {**os.environ, "HOME": str(self.folder), "VIRTUAL_ENV": str(self.folder), "CONDA_PREFIX": str(self.folder)}
         line = ["fit", "--train", train, "--model", self.model]
-        plain = self.expect(0, *line, "--json")
-        self.assertNotIn(b"--peers", plain.stderr)
-        own = json.loads(plain.stdout)["compared"]
+        alone = self.expect(0, *line, "--json")
+        self.assertNotIn(b"--peers", alone.stderr)
+        own = json.loads(alone.stdout)["compared"]
         engines = self.rulerank(*line, "--peers", "xgboost", "--json")
         if engines.returncode == 2:
             self.assertIn(b"expected one with XGBoost (libxgboost-dev)", engines.stderr)
