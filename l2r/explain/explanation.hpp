@@ -224,6 +224,27 @@ struct model_comparison {
   std::vector<member_comparison> members;
 };
 
+/// What a feature, or a pair of features of a joint member, adds to a combined score.
+struct feature_effect {
+  std::uint32_t feature = 0;
+  std::optional<std::uint32_t> partner{};  ///< joint: the pair's second feature
+  double adds = 0;                         ///< the sum over the members
+  std::vector<double> by_member{};         ///< [members]
+};
+
+/// A document's combined score as a sum in the score's unit: `base` and what the features add are
+/// the score within 1e-12.
+struct score_effects {
+  double score = 0;
+  std::size_t rank = 0;  ///< in the list, from 1
+  /// What every document of the list has before a feature adds anything: with rules the mean label,
+  /// with several members less the means of their scores. 0 of a sum alone.
+  double base = 0;
+  /// Each feature of any member once, ascending, pairs after their first feature. The same for each
+  /// document of the list.
+  std::vector<feature_effect> features;
+};
+
 struct joint_documents;
 
 /// Explains the scores of one query's list of documents.
@@ -243,6 +264,10 @@ class explainer {
   /// Documents `first` and `second`.
   model_comparison compare(context const& ctx, std::size_t first, std::size_t second,
                            std::size_t top = 20) const;
+  /// Document d by features: terms of sums, and of rules the parts of items, each over the
+  /// deviation of its member's scores and over the number of members. Throws `usage_error` where
+  /// there is no such document.
+  score_effects effects(context const& ctx, std::size_t d) const;
   /// What the items of member k stand for; none for a member of raw documents.
   std::vector<datasets::item_range> ranges(std::size_t k) const;
 

@@ -571,6 +571,55 @@ TEST(explainer, terms_of_points_and_weights_add_up) {
   EXPECT_NEAR(difference, both.first_score - both.second_score, 1e-12);
 }
 
+/// `base` and what the features add are the score; so are the members' columns.
+void expect_sum(score_effects const& of, std::size_t members) {
+  double sum = of.base;
+  for (feature_effect const& one : of.features) {
+    ASSERT_EQ(one.by_member.size(), members);
+    double adds = 0;
+    for (double const each : one.by_member) adds += each;
+    EXPECT_EQ(one.adds, adds);
+    sum += one.adds;
+  }
+  EXPECT_NEAR(sum, of.score, 1e-12);
+}
+
+TEST(explainer, effects_of_features_add_up_to_the_score) {
+  context const ctx;
+  datasets::dataset const list = list_of(14, 2, 14);
+  std::vector<recipe> const all{scorecard_recipe{}, linear_recipe{}, rules_recipe{},
+                                joint_recipe{}};
+  std::vector<std::vector<recipe>> models{all, some_recipes()};
+  for (recipe const& one : all) models.push_back({one});
+  for (std::vector<recipe> const& recipes : models) {
+    scorer const s(ctx, fit(ctx, list_of(120, 1, 8), recipes));
+    explainer const why(ctx, s, list);
+    std::vector<feature_effect> const features = why.effects(ctx, 0).features;
+    double const base = why.effects(ctx, 0).base;
+    for (std::size_t d = 0; d < list.size(); ++d) {
+      score_effects const one = why.effects(ctx, d);
+      EXPECT_EQ(one.score, why.scores()[d]);
+      EXPECT_EQ(one.rank, why.explain(ctx, d, 0).rank);
+      EXPECT_EQ(one.base, base);
+      expect_sum(one, recipes.size());
+      ASSERT_EQ(one.features.size(), features.size());
+      for (std::size_t f = 0; f < features.size(); ++f) {
+        EXPECT_EQ(one.features[f].feature, features[f].feature);
+        EXPECT_EQ(one.features[f].partner, features[f].partner);
+      }
+    }
+    EXPECT_THROW(why.effects(ctx, list.size()), usage_error);
+  }
+  // A sum alone is its terms.
+  scorer const s(ctx, fit(ctx, list_of(120, 1, 8), std::vector<recipe>{scorecard_recipe{}}));
+  explainer const why(ctx, s, list);
+  auto const terms = std::get<sum_explanation>(why.explain(ctx, 3).members[0].why).terms;
+  score_effects const effects = why.effects(ctx, 3);
+  EXPECT_EQ(effects.base, 0);
+  ASSERT_EQ(effects.features.size(), terms.size());
+  for (std::size_t f = 0; f < terms.size(); ++f) EXPECT_EQ(effects.features[f].adds, terms[f].adds);
+}
+
 TEST(explainer, one_member_alone_has_its_score) {
   context const ctx;
   scorer const s(ctx, fit(ctx, list_of(60, 1, 6), std::vector<recipe>{some_recipes().front()}));
