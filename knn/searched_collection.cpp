@@ -61,14 +61,14 @@ class batches {
   template <class Found>
   std::uint64_t search(index_range batch) {
     if (deals_) return search_dealt<Found>(batch);
-    Found const found = find<Found>(batch);
-    auto const items = items_of(found);
-    learn_ids(items);
+    Found found = find<Found>(batch);
+    std::uint64_t const items = items_of(found).size();
+    learn_ids(items_of(found));
     result_lines lines;
     output_.add_lines(lines, batch.begin, found, id_of());
     output_.write(lines);
-    if (output_.takes_neighbours()) output_.take(batch.begin, found);
-    return items.size();
+    if (output_.takes_neighbours()) output_.take(batch.begin, std::move(found));
+    return items;
   }
 
   /// Ids of items that other processes have: all processes tell each other what they know.
@@ -249,14 +249,14 @@ class kept_results final : public search_output {
   }
   void write(result_lines const&) override {}
   bool takes_neighbours() const override { return true; }
-  void take(std::size_t first, neighbours const& found) override { keep(first, found); }
-  void take(std::size_t first, rows_in_range const& found) override { keep(first, found); }
+  void take(std::size_t, neighbours found) override { keep(std::move(found)); }
+  void take(std::size_t, rows_in_range found) override { keep(std::move(found)); }
   Found result() && { return joined(std::move(batches_)); }
 
  private:
-  void keep(std::size_t, Found const& found) { batches_.push_back(found); }
+  void keep(Found&& found) { batches_.push_back(std::move(found)); }
   template <class Other>
-  void keep(std::size_t, Other const&) {}
+  void keep(Other&&) {}
 
   std::vector<Found> batches_;
 };

@@ -89,7 +89,7 @@ class item_collection {
 };
 
 /// A collection and the queries that it is searched for, which a derived class holds or refers to.
-/// Queries are named by their numbers. What is found does not depend on the parts.
+/// Queries are named by their numbers. The results do not depend on the parts.
 class searched_collection : public item_collection {
  public:
   /// Whether processes that have all items may be dealt the queries.
@@ -150,9 +150,9 @@ class search_output {
   virtual void write(result_lines const& lines) = 0;
   /// Whether `take` is called, on all processes.
   virtual bool takes_neighbours() const { return false; }
-  /// What was found for queries from `first` on.
-  virtual void take(std::size_t /*first*/, neighbours const& /*found*/) {}
-  virtual void take(std::size_t /*first*/, rows_in_range const& /*found*/) {}
+  /// Takes the results of queries from `first` on.
+  virtual void take(std::size_t /*first*/, neighbours /*found*/) {}
+  virtual void take(std::size_t /*first*/, rows_in_range /*found*/) {}
 };
 
 /// As process_group::deal.

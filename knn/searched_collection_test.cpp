@@ -181,7 +181,7 @@ class kept_output final : public search_output {
   }
   bool takes_neighbours() const override { return takes_; }
   using search_output::take;
-  void take(std::size_t first, neighbours const& found) override {
+  void take(std::size_t first, neighbours found) override {
     taken.emplace_back(first, found.queries, found.k);
     for (std::uint32_t const id : found.id) ids.push_back(id);
   }

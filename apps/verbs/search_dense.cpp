@@ -163,9 +163,9 @@ class dense_output final : public neighbour_files {
   }
   bool takes_neighbours() const override { return in_rows_ || neighbour_files::takes_neighbours(); }
   using neighbour_files::take;
-  void take(std::size_t first, knn::neighbours const& found) override {
-    neighbour_files::take(first, found);
+  void take(std::size_t first, knn::neighbours found) override {
     if (matrix_) matrix_->take(first, found);
+    neighbour_files::take(first, std::move(found));
   }
   void commit() override {
     if (matrix_) matrix_->write(owner_.ctx(), arguments_.out, arguments_.values);

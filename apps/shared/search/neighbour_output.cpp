@@ -77,7 +77,7 @@ void neighbour_files::write(knn::result_lines const& lines) {
   if (run_) run_->write(lines.run);
 }
 
-void neighbour_files::take(std::size_t first, knn::neighbours const& found) {
+void neighbour_files::take(std::size_t first, knn::neighbours found) {
   if (!votes_) return;
   auto const given = votes_->given(found);
   for (std::size_t q = 0; q < given.size(); ++q)

@@ -71,7 +71,7 @@ class neighbour_files : public knn::search_output {
   void write(knn::result_lines const& lines) override;
   bool takes_neighbours() const override { return votes_.has_value(); }
   using search_output::take;
-  void take(std::size_t first, knn::neighbours const& found) override;
+  void take(std::size_t first, knn::neighbours found) override;
   void flush();
   virtual void commit();
 
