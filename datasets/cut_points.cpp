@@ -42,10 +42,10 @@ bool reads_alike(double low, double high) {
   return high - low <= 1e-11 * size && fmt::format("{:.11e}", low) == fmt::format("{:.11e}", high);
 }
 
-/// The smallest and largest values of the runs of values that read alike, and their counts.
+/// The counts of runs of values that read alike.
 struct readable_counts {
-  value_counts smallest;
-  std::vector<double> largest;
+  value_counts smallest;        ///< a run by its smallest value
+  std::vector<double> largest;  ///< [runs] its largest value
 };
 readable_counts merge_alike(value_counts const& counts) {
   readable_counts merged;
@@ -65,10 +65,11 @@ readable_counts merge_alike(value_counts const& counts) {
 /// roundest number that divides two values; values that read alike are one value, since no short
 /// number divides them.
 std::vector<double> capped_cuts(int bins, value_counts const& all) {
-  auto const [counts, largest] = merge_alike(all);
+  readable_counts const merged = merge_alike(all);
+  value_counts const& counts = merged.smallest;
   std::vector<double> cuts;
-  auto const cut_before = [&counts = counts, &largest = largest, &cuts](std::size_t v) {
-    cuts.push_back(roundest_between(largest[v - 1], counts.values[v]));
+  auto const cut_before = [&](std::size_t v) {
+    cuts.push_back(roundest_between(merged.largest[v - 1], counts.values[v]));
   };
   if (counts.distinct() <= static_cast<std::size_t>(bins)) {
     for (std::size_t v = 1; v < counts.distinct(); ++v) cut_before(v);
