@@ -34,7 +34,7 @@ double mean_of(std::span<double const> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Of a sample (over n - 1); 0 for fewer than two values.
+/// The variance of a sample (over n - 1); 0 for fewer than two values.
 double variance_of(std::span<double const> values) {
   if (values.size() < 2) return 0;
   double const mean = mean_of(values);

@@ -23,10 +23,10 @@ struct test_result {
 /// or no difference at all: p = 1. The same difference everywhere: t is infinite, p = 0.
 test_result paired_t_test(std::span<double const> differences);
 
-/// Of a sample (over n - 1); 0 for fewer than two values.
+/// The standard deviation of a sample (over n - 1); 0 for fewer than two values.
 double standard_deviation(std::span<double const> values);
 
-/// Of the mean of a sample; 0 for fewer than two values.
+/// The standard error of the mean of a sample; 0 for fewer than two values.
 double standard_error(std::span<double const> values);
 
 /// The interval that holds the mean of paired differences with a confidence, by Student's t.

@@ -50,7 +50,7 @@ std::vector<std::uint64_t> bits_of(std::span<std::uint64_t const> filter, std::s
 /// of `least` things at least. The last ones are small, so that all processes end together.
 std::vector<index_range> factored_shares(std::size_t n, std::size_t parts, std::size_t least);
 
-/// What was found for queries that follow each other, of at least one part.
+/// Joins the results of ranges of queries that follow each other. At least one range.
 neighbours joined(std::vector<neighbours> parts);
 rows_in_range joined(std::vector<rows_in_range> parts);
 

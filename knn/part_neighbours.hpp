@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-// What a search of a part of a collection finds, with what orders it (knn/collection_parts.hpp
-// merges it).
+// The results of a search of a part of a collection, with the keys that order them
+// (knn/collection_parts.hpp merges them).
 namespace rulerank::inline v0::knn {
 
 /// Neighbours among a part of the items, to be merged with those that the other parts have: as

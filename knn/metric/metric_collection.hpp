@@ -18,7 +18,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// What is searched for among objects: vectors, words, or others.
+/// The queries of a search among objects: vectors, words, or others.
 using metric_asked = std::variant<datasets::vectors, std::vector<std::string>,
                                   std::shared_ptr<metric_queries const>>;
 std::size_t size_of(metric_asked const& asked);
@@ -30,7 +30,7 @@ struct metric_objects {
   std::shared_ptr<metric_space const> others{};  ///< whose metric the library does not have
 
   std::shared_ptr<metric_space const> space() const;
-  /// Of vectors or words.
+  /// The metric of vectors or words.
   metric_distance which() const;
   /// The queries among these objects, of their type. Throws `error`, and `usage_error` for queries
   /// of other dimensions.
@@ -139,7 +139,7 @@ class metric_collection final : public item_collection {
   std::optional<metric_gpu_index> gpu_;
 };
 
-/// What searches did, on threads and on GPUs.
+/// The work of searches, on threads and on GPUs.
 struct metric_collection_work {
   schedule_work of_threads;
   metric_gpu_work of_gpus;

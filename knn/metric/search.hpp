@@ -66,7 +66,7 @@ class metric_queries {
   virtual std::unique_ptr<distances_from> from(std::size_t query) const = 0;
   /// Queries [first, first + count) as rows of float32, where they are vectors; none by default.
   virtual std::optional<datasets::vectors> as_vectors(std::size_t first, std::size_t count) const;
-  /// The same as words, where they are words.
+  /// These queries as words, where they are words; none by default.
   virtual std::optional<std::vector<std::string>> as_words(std::size_t first,
                                                            std::size_t count) const;
 };

@@ -16,7 +16,7 @@
 
 namespace rulerank::inline v0::knn {
 
-/// What searches the parts of a text collection, one for each.
+/// The searchers of the parts of a text collection, one a part.
 using text_searchers = std::vector<sparse_searcher>;
 
 /// Documents of text, or rows of term weights: an index of all, or indexes of parts.
@@ -51,7 +51,7 @@ class text_collection final : public item_collection {
 
   /// Makes the searcher of a part.
   using searcher_maker = std::function<sparse_searcher(context const&, sparse_index const&)>;
-  /// What searches the parts, by `make`. The collection outlives it.
+  /// Makes a searcher of each part by `make`. The collection outlives them.
   std::shared_ptr<text_searchers const> searchers(context const& ctx,
                                                   searcher_maker const& make) const;
   /// The same with these options on the context's devices: what the last call returned, or new ones

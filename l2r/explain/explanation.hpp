@@ -224,7 +224,7 @@ struct model_comparison {
   std::vector<member_comparison> members;
 };
 
-/// What a feature, or a pair of features of a joint member, adds to a combined score.
+/// The effect of a feature, or of a pair of features of a joint member, on a combined score.
 struct feature_effect {
   std::uint32_t feature = 0;
   std::optional<std::uint32_t> partner{};  ///< joint: the pair's second feature
@@ -237,8 +237,8 @@ struct feature_effect {
 struct score_effects {
   double score = 0;
   std::size_t rank = 0;  ///< in the list, from 1
-  /// What every document of the list has before a feature adds anything: with rules the mean label,
-  /// with several members less the means of their scores. 0 of a sum alone.
+  /// The score of each document of the list before features add to it: with rules the mean label,
+  /// with several members minus the means of their scores. 0 for a sum alone.
   double base = 0;
   /// Each feature of any member once, ascending, pairs after their first feature. The same for each
   /// document of the list.
