@@ -313,18 +313,11 @@ void add_text(CLI::App& search, session& owner) {
                  text_search(owner, *arguments).run();
                });
   runs_over_ranks(*verb);
-  path_option(
-      *verb, "--collection", arguments->collection,
+  arguments->add_sources_to(
+      *verb,
       "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
-      "svmlight vectors; - is standard input")
-      ->type_name("FILE|FOLDER|-");
-  path_option(*verb, "--index", arguments->index,
-              "With --collection: where the index is kept; without: the index to search")
-      ->type_name("FILE");
-  path_option(*verb, "--queries", arguments->queries, "Queries, in a form of documents")
-      ->type_name("FILE|FOLDER|-");
-  number_option(*verb, "--k", arguments->request.k, "Neighbours of a query",
-                {1, std::size_t{1} << 40});
+      "svmlight vectors; - is standard input",
+      "Queries, in a form of documents", "FILE|FOLDER|-");
   verb->add_flag("--pad", arguments->pad,
                  "Fill up to k with documents that share no term with the query");
   verb->add_flag("--correct", arguments->correct,

@@ -355,24 +355,16 @@ void add_search_dense(CLI::App& search, session& owner) {
         dense_search(owner, *arguments).run();
       });
   runs_over_ranks(*verb);
-  path_option(*verb, "--collection", arguments->collection,
-              "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx")
-      ->type_name("FILE");
+  arguments->add_sources_to(*verb, "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx",
+                            "Queries, in a form of the rows", "FILE");
   std::vector<std::string> const formats = names_of_formats();
   word_option(*verb, "--collection-format", arguments->collection_format, formats,
               "The rows' format; auto: by the name");
-  path_option(*verb, "--index", arguments->index,
-              "Where --collection goes as an index; without --collection, an index to open")
-      ->type_name("FILE");
+  word_option(*verb, "--queries-format", arguments->queries_format, formats,
+              "The queries' format, likewise");
   verb->add_flag("--verify", arguments->verify,
                  "Say that an index has the bytes that were written, or where it has not; every "
                  "opening checks that. Goes without --queries too");
-  path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the rows")
-      ->type_name("FILE");
-  word_option(*verb, "--queries-format", arguments->queries_format, formats,
-              "The queries' format, likewise");
-  number_option(*verb, "--k", arguments->request.k, "Neighbours of a query",
-                {1, std::size_t{1} << 40});
   verb->add_option("--metric", arguments->metric, "l2, ip (inner product) or cosine")
       ->capture_default_str();
   number_option(*verb, "--radius", arguments->request.radius,

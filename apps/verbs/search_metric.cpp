@@ -336,15 +336,11 @@ void add_search_metric(CLI::App& search, session& owner) {
         metric_search(owner, *arguments).run();
       });
   runs_over_ranks(*verb);
-  path_option(*verb, "--collection", arguments->collection,
-              "Vectors: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx; with --metric edit "
-              "words, one a line")
-      ->type_name("FILE");
-  path_option(*verb, "--index", arguments->index,
-              "With --collection: where the index is kept; without: the index to search")
-      ->type_name("FILE");
-  path_option(*verb, "--queries", arguments->queries, "Queries, in a form of the objects")
-      ->type_name("FILE");
+  arguments->add_sources_to(*verb,
+                            "Vectors: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx; with "
+                            "--metric edit words, one a "
+                            "line",
+                            "Queries, in a form of the objects", "FILE");
   expect_read(*verb,
               verb->add_option("--metric", arguments->metric,
                                "l1, l2, linf, angular (the angle between vectors) or edit "
@@ -352,8 +348,6 @@ void add_search_metric(CLI::App& search, session& owner) {
                   ->capture_default_str(),
               [](std::string const& name) { knn::metric_distance_from(name); },
               {"l1", "l2", "linf", "angular", "edit"});
-  number_option(*verb, "--k", arguments->request.k, "Neighbours of a query",
-                {1, std::size_t{1} << 40});
   number_option(*verb, "--radius", arguments->request.radius,
                 "Instead of k: all objects within a distance", {.least = 0});
   std::vector<std::string> types{"auto"};

@@ -9,6 +9,16 @@
 
 namespace rulerank::inline v0::apps {
 
+void search_arguments::add_sources_to(CLI::App& verb, std::string const& forms,
+                                      std::string const& of_queries, std::string const& type) {
+  path_option(verb, "--collection", collection, forms)->type_name(type);
+  path_option(verb, "--index", index,
+              "With --collection: where the index is kept; without: the index to search")
+      ->type_name("FILE");
+  path_option(verb, "--queries", queries, of_queries)->type_name(type);
+  number_option(verb, "--k", request.k, "Neighbours of a query", {1, std::size_t{1} << 40});
+}
+
 void search_arguments::add_outputs_to(CLI::App& verb, std::string const& lines) {
   path_option(verb, "--out", out, lines)->type_name("FILE")->capture_default_str();
   path_option(verb, "--run", run, "The same as a TREC run")->type_name("FILE");

@@ -24,6 +24,10 @@ struct search_arguments {
   std::string votes, classes;  ///< of text and dense rows
   over_ranks_argument over_ranks;
 
+  /// --collection, --index, --queries and --k. `forms`: of the collection, for the help. `queries`:
+  /// likewise. `type`: of the paths, such as FILE.
+  void add_sources_to(CLI::App& verb, std::string const& forms, std::string const& queries,
+                      std::string const& type);
   /// --out, --run and --tag. `lines`: what --out is, for the help.
   void add_outputs_to(CLI::App& verb, std::string const& lines);
   void add_votes_to(CLI::App& verb);
