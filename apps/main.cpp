@@ -108,6 +108,7 @@ int obey(CLI::App& program, session& owner, int argc, char** argv) {
     std::vector<std::string> line =
         with_current_names(program, {argv + std::min(argc, 1), argv + argc},
                            [&](std::string const& message) { owner.say_at_start(message); });
+    if (line.empty()) line = {"--help"};
     std::ranges::reverse(line);  // as CLI11 wants it
     program.parse(std::move(line));
     return owner.exit_code();
@@ -193,6 +194,13 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
         "Version, commit, compiler, CUDA, MPI and instruction set");
     program.require_subcommand(1);
     program.formatter(std::make_shared<help_formatter>());
+    program.footer(
+        "rulerank fit train.txt --model card.model\n"
+        "  fits a card of ten features at most; rulerank inspect card.model shows it on a page\n"
+        "rulerank rank test.txt --model card.model --out scores.txt\n"
+        "  scores the documents of other queries\n"
+        "rulerank evaluate --test test.txt --scores scores.txt\n"
+        "  prints MAP and NDCG");
     add_verbs(program, owner);
     int const code = obey(program, owner, argc, argv);
     ranks.meet();

@@ -144,7 +144,7 @@ void add_discretize(CLI::App& program, session& owner) {
       "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
       "--method tube --bins 10 --out-dir binned",
       discretize);
-  auto* const train = path_option(verb, "--train", a.train,
+  auto* const train = path_option(verb, "--train,TRAIN", a.train,
                                   "File that the cuts are fitted on (SVMlight, CSV or TSV)");
   path_option(verb, "--apply", a.apply, "More files to write with the same cuts");
   path_option(verb, "--out-dir D", a.out_dir,

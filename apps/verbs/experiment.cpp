@@ -62,7 +62,7 @@ void add_experiment(CLI::App& program, session& owner) {
       "goes on where it\n"
       "  was. --rank-size 3,4 makes the tables of rules instead",
       run_experiment);
-  path_option(verb, "--folds DIR", a.folds,
+  path_option(verb, "--folds,FOLDS DIR", a.folds,
               "Folder with Fold1, Fold2, ...: train.txt vali.txt test.txt (.gz, .zst) in each")
       ->required();
   path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")

@@ -146,7 +146,7 @@ void add_explain(CLI::App& program, session& owner) {
       "--rank 1 --against-rank 2 --names features.tsv",
       explain);
   a.scorer.add_inputs_to(verb);
-  path_option(verb, "--test", a.test, "Documents that were ranked")->required();
+  path_option(verb, "--test,TEST", a.test, "Documents that were ranked")->required();
   value_option(verb, "--qid Q", a.qid, "The query")->required();
   CLI::Option* const docid =
       value_option(verb, "--docid D", a.document.docid,

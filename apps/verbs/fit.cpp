@@ -316,7 +316,8 @@ void add_fit(CLI::App& program, session& owner) {
       "  fits a card: ten features, whole points, one page. It says what the card costs\n"
       "  beside larger models. --best fits the best of them, --members others",
       fit);
-  path_option(verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")->required();
+  path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
+      ->required();
   path_option(verb, "--pool", a.pool,
               "The documents that --train was chosen from, labelled or not: cuts are of all of "
               "them, values are normalized within all of their query");

@@ -104,7 +104,7 @@ void add_fuse(CLI::App& program, session& owner) {
       "rulerank fuse --run text.run dense.run --out both.run\n"
       "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
       fuse_runs);
-  path_option(verb, "--run", a.runs, "TREC runs, two or more; - is standard input")->required();
+  path_option(verb, "--run,RUN", a.runs, "TREC runs, two or more; - is standard input")->required();
   path_option(verb, "--out", a.out, "The fused run");
   number_option(verb, "--depth", a.fusion.chosen.depth,
                 "Documents of a query that are written; 0: all");

@@ -26,7 +26,6 @@ namespace {
 
 struct inspect_arguments {
   std::string model;
-  std::string file;  // the same without the name of the option
   std::uint64_t top = 50;
   std::uint64_t documents = l2r::inspection_options{}.documents;
   std::string names;
@@ -55,9 +54,6 @@ std::optional<report::card_form> card_form_of(inspect_arguments const& arguments
 }
 
 void check(session& owner, inspect_arguments& arguments) {
-  if (arguments.model.empty()) arguments.model = arguments.file;
-  if (arguments.model.empty())
-    throw usage_error("no model, expected one, such as rulerank inspect fold1.model");
   arguments.reading.check_inputs(owner, {{"--model", arguments.model},
                                          {"--names", arguments.names},
                                          {"--test", arguments.test},
@@ -196,8 +192,7 @@ void add_inspect(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<inspect_arguments>(
       program, owner, "inspect", "Show what a model does as a whole: features and rules",
       "rulerank inspect fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10", inspect);
-  CLI::Option* const model = path_option(verb, "--model", a.model, "What fit wrote");
-  path_option(verb, "MODEL", a.file, "The same without --model")->excludes(model);
+  path_option(verb, "--model,MODEL", a.model, "What fit wrote")->required();
   number_option(verb, "--top", a.top, "Most rules and features listed");
   a.documents_option = number_option(verb, "--documents", a.documents,
                                      "Of rules: training documents whose scores are "

@@ -119,7 +119,7 @@ void add_label(CLI::App& program, session& owner) {
       "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv", label);
   a.reading.unlabelled = datasets::unlabelled;
   a.sampler.ties = "seeded";
-  path_option(verb, "--pool POOL", a.train,
+  path_option(verb, "--pool,POOL POOL", a.train,
               "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
       ->required();
   path_option(verb, "--out", a.out,

@@ -12,12 +12,18 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace rulerank::inline v0::apps {
@@ -34,12 +40,52 @@ struct rank_arguments {
   std::string tag = "rulerank";
 };
 
+/// How scores are written: one a line in the order of the input, or each query's documents best
+/// first, for a terminal as a table and with --json as one object a line.
+enum class scores_form { lines, table, json };
+
+scores_form form_of(session const& owner, rank_arguments const& arguments) {
+  if (arguments.outs != std::vector<std::string>{"-"}) return scores_form::lines;
+  if (owner.run.json) return scores_form::json;
+  return ::isatty(STDOUT_FILENO) == 1 ? scores_form::table : scores_form::lines;
+}
+
+/// The documents of a query, best first, ties in the order of the input.
+std::string ranked_text(scores_form form, datasets::dataset const& test,
+                        datasets::query_group const& query, std::span<double const> scores) {
+  std::vector<std::size_t> order(query.size());
+  std::iota(order.begin(), order.end(), query.begin);
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t d) { return scores[d]; });
+  if (form == scores_form::json) {
+    nlohmann::ordered_json ranked{{"qid", query.qid},
+                                  {"documents", nlohmann::ordered_json::array()}};
+    for (std::size_t const d : order)
+      ranked["documents"].push_back({{"docid", test.docid(d)}, {"score", scores[d]}});
+    return json_line_of(ranked) + "\n";
+  }
+  std::string text = fmt::format("query {}\n", printable(query.qid));
+  for (std::size_t i = 0; i < order.size(); ++i)
+    text += fmt::format("{:5}  {:<12.6g}  {}\n", i + 1, scores[order[i]],
+                        printable(test.docid(order[i])));
+  return text;
+}
+
+std::string scores_text(scores_form form, datasets::dataset const& test,
+                        std::span<double const> scores) {
+  if (form == scores_form::lines) return datasets::scores_text(test, scores);
+  std::string text;
+  for (datasets::query_group const& query : test.queries)
+    text += ranked_text(form, test, query, scores);
+  return text;
+}
+
 /// Writes the scores and the run of a test file, and counts what it wrote.
 class ranking_writer {
  public:
   /// `run`: the path of the run, or empty.
-  ranking_writer(session& owner, std::string const& scores, std::string const& run, std::string tag)
-      : owner_(owner), scores_(scores), tag_(std::move(tag)) {
+  ranking_writer(session& owner, scores_form form, std::string const& scores,
+                 std::string const& run, std::string tag)
+      : owner_(owner), form_(form), scores_(scores), tag_(std::move(tag)) {
     if (!run.empty()) run_.emplace(run);
   }
 
@@ -47,7 +93,7 @@ class ranking_writer {
   void write_part(datasets::dataset const& part, l2r::scored const& result) {
     auto const timer = owner_.stage("write");
     mpi::communicator const& ranks = owner_.ranks();
-    collect_on_first(ranks, datasets::scores_text(part, result.scores),
+    collect_on_first(ranks, scores_text(form_, part, result.scores),
                      [&](std::string_view text) { scores_.write(text); });
     if (!run_) return;
     std::string again;  // the docid that is
@@ -66,7 +112,7 @@ class ranking_writer {
 
   void write(datasets::dataset const& test, l2r::scored const& result) {
     auto const timer = owner_.stage("write");
-    datasets::write_scores(test, result.scores, scores_);
+    scores_.write(scores_text(form_, test, result.scores));
     if (run_) {
       // A stream comes query by query: from the first repeated docid on, lines name documents.
       if (ids_ == datasets::run_ids::docid)
@@ -85,6 +131,7 @@ class ranking_writer {
 
  private:
   session& owner_;
+  scores_form form_;
   output_file scores_;
   std::optional<output_file> run_;
   std::string tag_;
@@ -216,7 +263,7 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
                           std::vector<ranker_recipe> const& recipes, std::string& engine) {
   std::deque<ranking_writer> outs;  // an output that cannot be written fails before the work
   for (std::size_t t = 0; t < arguments.tests.size(); ++t)
-    outs.emplace_back(owner, owner.destination(arguments.outs[t]),
+    outs.emplace_back(owner, form_of(owner, arguments), owner.destination(arguments.outs[t]),
                       arguments.runs.empty() ? "" : owner.destination(arguments.runs[t]),
                       arguments.tag);
   l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
@@ -271,12 +318,13 @@ void add_rank(CLI::App& program, session& owner) {
       rank);
   runs_over_ranks(verb);
   a.scorer.add_inputs_to(verb);
-  path_option(verb, "--test FILE|-", a.tests,
+  path_option(verb, "--test,TEST FILE|-", a.tests,
               "Documents to rank; -: standard input, each query ranked at the blank line behind it "
               "or when the next one begins")
       ->required();
   path_option(verb, "--out", a.outs,
-              "One score a line, in input order; with several --test one file for each")
+              "One score a line, in input order; with several --test one file for each. On a "
+              "terminal, and with --json as one object a query: the documents, best first")
       ->default_str("-");
   path_option(verb, "--run", a.runs, "The ranking as a TREC run, likewise");
   verb.add_option("--tag", a.tag, "Last column of the run");

@@ -202,7 +202,8 @@ void add_reduce(CLI::App& program, session& owner) {
       "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
       "--discretizer-out cuts.json",
       reduce);
-  path_option(verb, "--train", a.train, "Training file: SVMlight with qid (LETOR), CSV or TSV")
+  path_option(verb, "--train,TRAIN", a.train,
+              "Training file: SVMlight with qid (LETOR), CSV or TSV")
       ->required();
   path_option(verb, "--out", a.out,
               "The chosen lines of the training file, verbatim and in their order; - for "

@@ -49,7 +49,8 @@ void add_split(CLI::App& program, session& owner) {
       "rulerank split --in all.txt --fold-count 5 --out-dir folds --seed 7\n"
       "Fold1 trains on S1 S2 S3, validates on S4, tests on S5",
       split_data);
-  path_option(verb, "--in", a.in, "Documents with qid (SVMlight, CSV or TSV); - is standard input")
+  path_option(verb, "--in,IN", a.in,
+              "Documents with qid (SVMlight, CSV or TSV); - is standard input")
       ->required();
   renamed_option(
       verb, "--folds", "0.1.0",

@@ -282,7 +282,8 @@ void add_tune(CLI::App& program, session& owner) {
       "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
       tune);
   runs_over_ranks(verb);
-  path_option(verb, "--train", a.train, "Training documents (SVMlight, CSV or TSV)")->required();
+  path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
+      ->required();
   path_option(verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
       ->required();
   renamed_option(verb, "--metric", "0.1.0",

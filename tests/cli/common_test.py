@@ -34,9 +34,14 @@ class Help(harness.CommandLine):
 
 
 class Usage(harness.CommandLine):
+    def test_bare_program_shows_its_help_and_first_commands(self):
+        help_text = self.expect(0).stdout.decode()
+        self.assertEqual(help_text, self.expect(0, "--help").stdout.decode())
+        for command in ("rulerank fit train.txt", "rulerank rank test.txt", "rulerank evaluate --test test.txt"):
+            self.assertIn(command, help_text)
+
     def test_wrong_lines(self):
         for words, message in (
-                ([], "found nothing behind rulerank, expected sample, split, "),
                 (["search"], "found nothing behind search, expected text"),
                 (["fly"], "found 'fly', expected a verb"),
                 (["engines", "--fly"], "found '--fly', expected an option of engines"),

@@ -135,7 +135,7 @@ class Inspect(harness.CommandLine):
         self.expect(2, "inspect", "m.model", "--bootstrap", 20, "--train", self.train, message="--bootstrap: m.model is no card")
         self.expect(2, "inspect", "m.model", "--format", "pdf", message="--format: m.model is no card, expected a model that is one")
         self.expect(2, "inspect", "k.model", "--format", "html", "--test", self.test, message="--format html shows a card alone")
-        self.expect(2, "inspect", "k.model", "--model", "k.model", message="excludes")
+        self.expect(2, "inspect", "k.model", "--model", "k.model", message="--model: given 2 times")
 
     def test_curves_of_a_joint_member(self):
         self.expect(0, "fit", "--train", self.train, "--model", "j.model", "--members", "joint", "--quiet")
@@ -248,7 +248,7 @@ class Inspect(harness.CommandLine):
             row("none", "--model {in} --out {out} --test {test} --shuffles 0", 2,
                 "--shuffles: found 0, expected at least 1"),
             row("format", "--model {in} --out {out} --format xml", 2, "--format: found 'xml'"),
-            row("no model", "--out {out}", 2, "no model, expected one"),
+            row("no model", "--out {out}", 2, "--model is required"),
             row("cuts", "--model {in} --out {out}", 3, "{in}", b"{}"),
             row("cut short", "--model {in} --out {out}", 3, "{in}", whole[:-1]),
             row("in place", "--model {in} --out {in}", 2, "--out"),

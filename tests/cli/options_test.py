@@ -51,7 +51,8 @@ class Misspelt(harness.CommandLine):
                 (["split", "--input", "f"], "--in"), (["mine", "--input", "f"], "--transactions"),
                 (["mine", "--conf", "0.8"], "--min-confidence"),
                 (["evaluate", "--predictions", "s"], "--scores"),
-                (["rank", "--n-jobs", "2"], "--threads"), (["rank", "--GPU"], "--device")):
+                (["rank", "--n-jobs", "2"], "--threads"), (["reduce", "--max-docs", "2"], "--max-documents"),
+                (["rank", "--GPU"], "--device")):
             with self.subTest(words=words):
                 errors = self.expect(2, *words, message="expected an option of").stderr.decode()
                 self.assertIn(f" (did you mean {meant}?)", errors)

@@ -240,6 +240,27 @@ class Rank(harness.CommandLine):
                               "--json").stdout
         self.assertEqual(json.loads(summary)["documents"], 16)
 
+    def test_files_without_the_name_of_their_option(self):
+        self.expect(0, "fit", self.train, "--model", "m", "--members", "linear")
+        self.expect(0, "fit", "--train", self.train, "--model", "named", "--members", "linear")
+        self.assertEqual((self.folder / "m").read_bytes(), (self.folder / "named").read_bytes())
+        self.assertEqual(self.expect(0, "rank", self.test, "--model", "m").stdout,
+                         self.scores("--model", "m", "--test", self.test))
+        self.expect(2, "fit", self.train, self.test, "--model", "m", message=f"found '{self.test}', expected an option of fit")
+
+    def test_json_on_standard_output_has_each_query_best_first(self):
+        self.expect(0, "fit", self.train, "--model", "m", "--members", "linear")
+        scores = [float(line) for line in self.scores("--model", "m", "--test", self.test).split()]
+        lines = self.expect(0, "rank", self.test, "--model", "m", "--json").stdout.splitlines()
+        ranked = [json.loads(line) for line in lines]
+        self.assertEqual(len(ranked), 4)
+        self.assertEqual(sorted(d["score"] for query in ranked for d in query["documents"]), sorted(scores))
+        for query in ranked:
+            of_query = [document["score"] for document in query["documents"]]
+            self.assertEqual(of_query, sorted(of_query, reverse=True))
+        run = self.expect(0, "rank", self.test, "--model", "m", "--out", "s", "--run", "-").stdout.decode().splitlines()
+        self.assertEqual([d["docid"] for query in ranked for d in query["documents"]], [line.split()[2] for line in run])
+
     def test_features_of_one_side_alone(self):
         odd = self.file("odd.txt", b"0 qid:1 77:1\n0 qid:1 1:1 2:3 3:0\n")
         self.assertEqual(len(self.scores("--train", self.train, "--test", odd).split()), 2)

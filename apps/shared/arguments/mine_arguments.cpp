@@ -39,7 +39,7 @@ void check_rules(mine_arguments const& given) {
 }
 
 void add_input(CLI::App& verb, mine_arguments& given) {
-  path_option(verb, "--transactions", given.transactions,
+  path_option(verb, "--transactions,TRANSACTIONS", given.transactions,
               "One transaction a line; - is standard input");
   word_option(verb, "--form", given.form, {"fimi", "baskets"},
               "What a line of it is: integers (fimi) or names of items (baskets)");

@@ -53,7 +53,7 @@ std::vector<completed_verb> verbs_of(CLI::App const& app) {
   std::vector<completed_verb> verbs{
       {name.substr(std::min(name.find(' '), name.size() - 1) + 1), {}, {}}};
   for (CLI::Option const* option : app.get_options())
-    if (!option->get_group().empty() && !option->get_positional())
+    if (!option->get_group().empty() && !option->get_lnames().empty())
       verbs.front().options.push_back(option_of(app, *option));
   for (std::string const& word : words_behind(app)) verbs.front().below.emplace_back(word, "");
   for (CLI::App const* below : shown_verbs(app)) {

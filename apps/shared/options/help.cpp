@@ -37,7 +37,7 @@ option_words words_of(CLI::Option const& option) {
   for (std::string const& name : option.get_lnames()) names.push_back("--" + name);
   option_words words{fmt::format("{}", fmt::join(names, ", ")), value_words_of(option),
                      option.get_description()};
-  if (option.get_positional()) words.names = option.get_name(true);
+  if (names.empty()) words.names = option.get_name(true);
   if (option.get_required()) words.what = "Required. " + words.what;
   if (auto const needed = option.get_needs(); !needed.empty())
     words.what += "; needs " + option_names_of(needed);

@@ -37,6 +37,23 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return rows.back().back();
 }
 
+/// Whether each part of a word between dashes is short for the same part of another: max-docs for
+/// max-documents.
+bool is_short_for(std::string_view word, std::string_view whole) {
+  while (true) {
+    std::size_t const end = std::min(word.find('-'), word.size());
+    std::size_t const whole_end = std::min(whole.find('-'), whole.size());
+    std::string_view part = word.substr(0, end);
+    std::string_view const of = whole.substr(0, whole_end);
+    if (part.ends_with('s') && !of.starts_with(part)) part.remove_suffix(1);
+    if (part.empty() || !of.starts_with(part)) return false;
+    if (end == word.size() || whole_end == whole.size())
+      return end == word.size() && whole_end == whole.size();
+    word.remove_prefix(end + 1);
+    whole.remove_prefix(whole_end + 1);
+  }
+}
+
 /// What users of other tools call an option. A word stands beside several options: a verb has one
 /// of them, or the first one is meant.
 struct other_names {
@@ -84,7 +101,8 @@ std::string did_you_mean(std::string_view found, std::span<std::string const> kn
     std::string const other = plain(candidate);
     // Then it is not the word that is wrong, but its cut-off.
     if (other == word && (candidate == found || found.find('@') != found.npos)) return {};
-    std::size_t const d = other.starts_with(word) ? 1 : distance(word, other);
+    std::size_t const d =
+        other.starts_with(word) || is_short_for(word, other) ? 1 : distance(word, other);
     if (d >= least) continue;
     least = d;
     nearest = &candidate;
