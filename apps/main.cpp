@@ -157,8 +157,8 @@ void add_verbs(CLI::App& program, session& owner) {
     }
 }
 
-/// What is being caught, as an exit code and a message.
-mpi::failure failure_of(CLI::App const& program) {
+/// What is being caught, as an exit code and a message. `owner`: null before there is a session.
+mpi::failure failure_of(CLI::App const& program, session const* owner) {
   try {
     throw;
   } catch (CLI::ParseError const& e) {
@@ -171,10 +171,13 @@ mpi::failure failure_of(CLI::App const& program) {
     return {3, e.what()};
   } catch (device_error const& e) {
     return {4, e.what()};
-  } catch (std::bad_alloc const&) {
-    return {1, "out of memory"};
-  } catch (std::exception const& e) {
+  } catch (output_error const& e) {
     return {1, e.what()};
+  } catch (std::exception const& e) {
+    // Such as a length that an overwritten index gave.
+    if (std::string const changed = owner ? owner->changed_input() : ""; !changed.empty())
+      return {3, changed + ": was changed while it was read, expected the same file to the end"};
+    return {1, dynamic_cast<std::bad_alloc const*>(&e) ? "out of memory" : e.what()};
   }
 }
 
@@ -185,9 +188,10 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
   auto const fail_all = [&](mpi::failure const& agreed) {
     return ranks.is_first() ? fail(agreed.code, agreed.message) : agreed.code;
   };
+  session* begun = nullptr;
   try {
     // Leaked on purpose: the signal thread may look at it until the process ends.
-    session& owner = *new session(std::vector<std::string>(argv, argv + argc), ranks);
+    session& owner = *(begun = new session(std::vector<std::string>(argv, argv + argc), ranks));
     stop_on_signal(signals, owner, ranks);
     program.set_version_flag(
         "-V,--version", [] { return version_text(); },
@@ -208,7 +212,7 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
   } catch (mpi::job_failed const& e) {
     return fail_all(e.agreed());
   } catch (...) {
-    return fail_all(ranks.fail(failure_of(program)));
+    return fail_all(ranks.fail(failure_of(program, begun)));
   }
 }
 
@@ -231,7 +235,7 @@ int run(int argc, char** argv) {
     mpi::communicator const ranks;
     return run_rank(program, ranks, signals, argc, argv);
   } catch (...) {  // it is no rank, and has none to tell
-    mpi::failure const own = failure_of(program);
+    mpi::failure const own = failure_of(program, nullptr);
     return fail(own.code, own.message);
   }
 }

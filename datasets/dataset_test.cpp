@@ -214,6 +214,22 @@ TEST(text_source, damaged_archives_are_named_with_the_place_reached) {
   EXPECT_TRUE(has(said(gzip(text) + std::string(4, '\0') + "x"), "not gzip follows"));
 }
 
+TEST(text_source, files_that_change_before_their_end_are_named) {
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "streamed";
+  std::string const text(std::size_t{1} << 20, 'a');
+  for (bool const grows : {true, false}) {
+    write_file(path, text);
+    text_stream stream = text_stream::open({}, path);
+    EXPECT_FALSE(stream.next().empty());
+    std::filesystem::resize_file(path, grows ? text.size() + 1 : text.size() / 2);
+    EXPECT_EQ(message_of([&] {
+                while (!stream.next().empty()) continue;
+              }),
+              path + ": was changed while it was read, expected the same file to the end");
+  }
+}
+
 TEST(text_source, what_cannot_be_read) {
   testing_tools::temporary_folder const folder;
   EXPECT_EQ(message_of([&] { open_text(context(), folder / "absent"); }),

@@ -28,6 +28,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
+constexpr char const* const was_changed =
+    "was changed while it was read, expected the same file to the end";
 constexpr std::size_t read_size = 1 << 18;
 constexpr int stop_check_ms = 100;
 
@@ -78,6 +80,13 @@ struct opened_file {
     if (descriptor.get() < 0 || ::fstat(descriptor.get(), &about) != 0) cannot_read(name);
     if (S_ISDIR(about.st_mode)) throw error({name, 0, 0}, "is a folder, expected a file");
   }
+  /// Whether the file was written to or cut short since it was opened.
+  bool changed() const noexcept {
+    struct stat now {};
+    return ::fstat(descriptor.get(), &now) != 0 || now.st_size != about.st_size ||
+           now.st_mtim.tv_sec != about.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != about.st_mtim.tv_nsec;
+  }
   descriptor_owner descriptor;
   struct stat about {};
 };
@@ -98,12 +107,7 @@ class mapped_text final : public changeable_text {
   std::string_view bytes() const noexcept override {
     return {static_cast<char const*>(begin_), size()};
   }
-  bool changed() const noexcept override {
-    struct stat now {};
-    struct stat const& then = file_->about;
-    return ::fstat(file_->descriptor.get(), &now) != 0 || now.st_size != then.st_size ||
-           now.st_mtim.tv_sec != then.st_mtim.tv_sec || now.st_mtim.tv_nsec != then.st_mtim.tv_nsec;
-  }
+  bool changed() const noexcept override { return file_->changed(); }
 
  private:
   std::size_t size() const noexcept { return static_cast<std::size_t>(file_->about.st_size); }
@@ -216,6 +220,8 @@ std::string_view text_stream::next() {
     if (s.ended) return {};
     s.raw.clear();
     s.ended = !s.read_some();
+    if (s.ended && s.file && S_ISREG(s.file->about.st_mode) && s.file->changed())
+      throw error({s.name, 0, 0}, was_changed);
     if (!s.started) {
       s.started = true;
       while (!s.ended && s.raw.size() < magic_size) s.ended = !s.read_some();
@@ -247,8 +253,7 @@ std::shared_ptr<text_source const> text_with_ids(std::shared_ptr<text_source con
 
 void expect_unchanged(text_source const& text, std::string const& name) {
   auto const* const changeable = dynamic_cast<changeable_text const*>(&text);
-  if (changeable != nullptr && changeable->changed())
-    throw error({name, 0, 0}, "was changed while it was read, expected the same file to the end");
+  if (changeable != nullptr && changeable->changed()) throw error({name, 0, 0}, was_changed);
 }
 
 std::string read_file(std::string const& path, std::string_view expected) {

@@ -61,7 +61,7 @@ class text_stream {
   /// The descriptor stays the caller's; `name` stands in messages.
   text_stream(context const& ctx, int descriptor, std::string name);
   /// The text of a file, or of standard input for "-"; the file stays open as long as the stream.
-  /// Throws `error` for one that cannot be read.
+  /// Throws `error` for one that cannot be read, and at its end for one that was written to since.
   static text_stream open(context const& ctx, std::string const& path);
   /// A part of a file, which is plain.
   static text_stream open(context const& ctx, std::string const& path, line_range const& part);

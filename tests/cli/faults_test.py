@@ -3,6 +3,7 @@ machine can meet."""
 
 import fcntl
 import os
+import random
 import resource
 import struct
 import time
@@ -68,6 +69,43 @@ class Faults(harness.CommandLine):
                     self.assertEqual(process.returncode, 3, errors)
                     self.assertIn(f"rulerank: error: {path}: {message}", errors)
                     self.assertEqual(errors.count("rulerank: error"), 1, errors)  # of several threads
+                    self.assertFalse((self.folder / "near").exists())
+                    pipe.unlink()
+
+    def test_documents_change_before_their_search_ends(self):
+        """Queries come from a pipe when the documents have been read, or their index has been opened."""
+        text = "".join(f"d{d}\t{' '.join(f'w{(d * 7919 + w * w * 31) % 4001}' for w in range(60))}\n" for d in range(5000))
+        asked = "".join(f"q{q}\tw{q} w{q + 1} w{q + 2}\n" for q in range(2000))
+
+        def cut(path):
+            os.truncate(path, path.stat().st_size // 3)
+
+        def grow(path):
+            with open(path, "ab") as file:
+                file.write(b"d9\tw1\n")
+
+        def overwrite(path):
+            noise = random.Random(1)
+            with open(path, "r+b") as file:
+                for place in range(0, path.stat().st_size, 8192):
+                    file.seek(place)
+                    file.write(noise.randbytes(4096))
+        for change in (cut, grow, overwrite):
+            for option in ("--collection", "--index"):
+                with self.subTest(change.__name__, option=option):
+                    path = self.file("docs.tsv", text.encode())
+                    if option == "--index":
+                        self.expect(0, "search", "text", "--collection", path, "--index", "kept", "--quiet")
+                        path = self.folder / "kept"
+                    pipe = self.folder / "queries"
+                    os.mkfifo(pipe)
+                    process = self.start("search", "text", option, self.old(path), "--queries", pipe, "--out", "near")
+                    with open(pipe, "w") as queries:  # waits until the program opens it
+                        change(path)
+                        queries.write(asked)
+                    errors = process.communicate(timeout=harness.HANGS)[1].decode()
+                    self.assertEqual(process.returncode, 3, errors)
+                    self.assertRegex(errors, f"rulerank: error: {path}: was (changed|cut short) (while|since) it was read")
                     self.assertFalse((self.folder / "near").exists())
                     pipe.unlink()
 

@@ -83,6 +83,16 @@ struct session::state {
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
   nlohmann::ordered_json cpu_timings = nlohmann::ordered_json::object();
 
+  std::string changed_input() const {
+    for (auto const& [path, then] : inputs)
+      if (then != file_state() && file_state_of(path) != then) return path;
+    return {};
+  }
+  void expect_unchanged_inputs() const {
+    if (std::string const path = changed_input(); !path.empty())
+      throw error({path, 0, 0}, "was changed since it was read, expected the same file to the end");
+  }
+
   /// What tells an input from another one. Of an index it is the header's, which is read and not
   /// all of a file as large as the collection: whoever opens it compares all else with the header.
   std::string sum_of(std::string const& path) {
@@ -101,22 +111,40 @@ namespace {
 std::map<std::string, file_state> const* inputs_of_the_run = nullptr;
 int rank_of_the_run = -1;  // of several
 
-/// A file that is cut short while it is read leaves pages that cannot be read, and they are met in
-/// the middle of anything: what is left is to say so and to end. Outputs are whole or absent.
-/// Several threads may meet them; one says so. Of several ranks each may, as none can wait for
-/// another here.
-void end_on_unreadable_input(int) {
+/// What ends the process where it reads a file that others write to. A file cut short leaves pages
+/// that cannot be read (SIGBUS); an index overwritten leads anywhere.
+struct fatal_signal {
+  int number;
+  void (*before)(int) = nullptr;  ///< its handler before the session's
+};
+fatal_signal fatal_signals[] = {{SIGBUS}, {SIGSEGV}, {SIGABRT}, {SIGFPE}};
+
+/// Ends with the name of the input that was changed. Where none was, the fault is the program's
+/// own: it goes on with the handler before, and comes again. Outputs are whole or absent. Several
+/// threads may meet the fault; one says so. Of several ranks each may, as none can wait for another
+/// here.
+void end_on_changed_input(int number) {
   static std::atomic_flag said;
   while (said.test_and_set()) ::pause();
   constexpr int bad_input = 3;
-  std::string_view found = "an input";
-  for (auto const& [path, then] : *inputs_of_the_run)
-    if (file_state_of(path).size < then.size) found = path;
+  std::string_view found, what = "changed";
+  for (auto const& [path, then] : *inputs_of_the_run) {
+    file_state const now = file_state_of(path);
+    if (then == file_state() || now == then) continue;
+    found = path;
+    if (now.size < then.size) what = "cut short";
+  }
+  if (found.empty()) {
+    for (fatal_signal const& one : fatal_signals)
+      if (one.number == number) ::signal(number, one.before);
+    said.clear();
+    return;
+  }
   std::string const who = rank_of_the_run < 0 ? "" : fmt::format("rank {}: ", rank_of_the_run);
   write_to_standard_error(
-      fmt::format("rulerank: error: {}{}: was cut short while it was read, "
+      fmt::format("rulerank: error: {}{}: was {} while it was read, "
                   "expected the same file to the end\n",
-                  who, printable(found)));
+                  who, printable(found), what));
   ::_exit(bad_input);
 }
 
@@ -126,10 +154,10 @@ session::session(std::vector<std::string> command, mpi::communicator const& rank
     : state_(std::make_unique<state>(std::move(command), ranks)) {
   inputs_of_the_run = &state_->inputs;
   if (ranks.size() > 1) rank_of_the_run = ranks.rank();
-  ::signal(SIGBUS, end_on_unreadable_input);
+  for (fatal_signal& one : fatal_signals) one.before = ::signal(one.number, end_on_changed_input);
 }
 session::~session() {
-  ::signal(SIGBUS, SIG_DFL);
+  for (fatal_signal const& one : fatal_signals) ::signal(one.number, one.before);
   state_->screen.end_progress();
 }
 
@@ -196,7 +224,12 @@ std::string session::destination(std::string const& path) const {
 }
 
 void session::meet() const {
+  state_->expect_unchanged_inputs();
   state_->ranks.meet();
+}
+
+std::string session::changed_input() const {
+  return state_->changed_input();
 }
 
 void session::request_stop() {
@@ -362,6 +395,7 @@ nlohmann::ordered_json session::manifest() {
 
 void session::finish() {
   state_->screen.end_progress();
+  state_->expect_unchanged_inputs();
   if (!run.manifest.empty() && state_->ranks.size() > 1) {
     mpi::traffic const traffic = state_->ranks.exchanged();
     note("exchanges", traffic.exchanges);
