@@ -34,20 +34,6 @@ std::string classes_text(l2r::document_rule const& rule, label_list const& label
   return text;
 }
 
-std::string document_text(query_document const& document) {
-  std::string text = fmt::format("{} (line {}", printable(document.query.docid(document.d)),
-                                 datasets::place_of(document.query, document.d).line);
-  if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
-    text += document.query.fractional_labels.empty()
-                ? fmt::format(", label {}", label)
-                : fmt::format(", label {}", document.query.fractional_labels[document.d]);
-  return text + ")";
-}
-
-std::string rank_text(std::size_t rank, datasets::dataset const& query, double score) {
-  return fmt::format("rank {} of {}, score {}", rank, query.size(), score);
-}
-
 void add_norm(member_words const& words, blocks& to) {
   if (words.norm != datasets::normalization::none)
     say(to, "Ranges are of values normalized within their query ({}).", name_of(words.norm));
@@ -184,17 +170,6 @@ std::string item_text(l2r::score_term const& term, member_words const& words) {
   }
   return term.item ? words_of(words.ranges[*term.item], words.names)
                    : fmt::format("{} without an item", feature_text(term.feature, words.names));
-}
-
-/// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
-template <class Value>
-std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {
-  std::vector<std::size_t> order(size);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, [&](std::size_t a, std::size_t b) { return std::abs(value(a)) > std::abs(value(b)); });
-  order.resize(std::min(size, top));
-  return order;
 }
 
 /// Whether a sum is of points of items; otherwise of weights.
@@ -396,16 +371,6 @@ void say_members(std::size_t members, blocks& to) {
       "The score is the sum of {} members' parts: a member's part is its score less the mean of "
       "its scores over the query's documents, over their standard deviation, over {}.",
       members, members);
-}
-
-/// What a document is called and where it stands, without its rules.
-ordered_json standing_json(query_document const& document, std::size_t rank, double score) {
-  std::int32_t const label = document.query.labels[document.d];
-  return {{"docid", document.query.docid(document.d)},
-          {"line", datasets::place_of(document.query, document.d).line},
-          {"label", label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label)},
-          {"rank", rank},
-          {"score", score}};
 }
 
 /// The value that a document's line lists for a feature: a number, or null.
