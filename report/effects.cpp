@@ -58,45 +58,6 @@ ordered_json value_json(query_document const& document, std::uint32_t feature,
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-/// Digits after the point: none where all is whole, as on a card.
-int effect_digits(std::span<l2r::score_effects const> all) {
-  auto const whole = [](double value) { return value == std::floor(value); };
-  for (l2r::score_effects const& one : all)
-    if (!whole(one.base) || !std::ranges::all_of(one.features, whole, &l2r::feature_effect::adds))
-      return 6;
-  return 0;
-}
-
-/// Effects in whole units of the last digit shown.
-struct shown_effects {
-  std::int64_t base = 0, score = 0;
-  std::vector<std::int64_t> base_by_member;            ///< [members]
-  std::vector<std::int64_t> adds;                      ///< [features]
-  std::vector<std::vector<std::int64_t>> by_member{};  ///< [members][features]
-};
-
-/// The columns of the members add up to their parts, the rows to `adds`, `base` and `adds` to the
-/// rounded score. The base is the same for all documents.
-shown_effects shown(l2r::score_effects const& of, double unit) {
-  shown_effects result;
-  result.score = std::llround(of.score / unit);
-  result.adds.resize(of.features.size());
-  std::vector<std::vector<double>> columns(of.base_by_member.size());
-  std::vector<double> sums;  // of the columns
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    result.base_by_member.push_back(std::llround(of.base_by_member[k] / unit));
-    result.base += result.base_by_member.back();
-    for (l2r::feature_effect const& one : of.features) columns[k].push_back(one.by_member[k]);
-    sums.push_back(std::accumulate(columns[k].begin(), columns[k].end(), 0.0));
-  }
-  auto const of_columns = l2r::rounded_to_sum(sums, unit, result.score - result.base);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    result.by_member.push_back(l2r::rounded_to_sum(columns[k], unit, of_columns[k]));
-    for (std::size_t f = 0; f < result.adds.size(); ++f) result.adds[f] += result.by_member[k][f];
-  }
-  return result;
-}
-
 /// The sum of `values` at those positions of `order` that come after the first `top`.
 std::int64_t sum_after(std::vector<std::int64_t> const& values,
                        std::vector<std::size_t> const& order, std::size_t top) {
@@ -152,9 +113,9 @@ ordered_json effect_json(l2r::feature_effect const& of, member_words const& word
 blocks effects(query_document const& document, l2r::score_effects const& of,
                std::span<member_words const> words, std::size_t top) {
   member_words const& first = words.front();
-  int const digits = effect_digits(std::span(&of, 1));
-  double const unit = std::pow(10, -digits), scale = std::pow(10, digits);
-  shown_effects const all = shown(of, unit);
+  int const digits = l2r::digits_of(std::span(&of, 1));
+  double const scale = std::pow(10, digits);
+  l2r::shown_effects const all = l2r::shown(of, digits);
   blocks to{{heading{
       2, fmt::format("query {}, document {}: {}", document.query.queries.front().qid,
                      document_text(document), rank_text(of.rank, document.query, of.score))}}};
@@ -206,9 +167,9 @@ blocks effects(query_document const& first, query_document const& second,
   say(to, "The second: {}.", rank_text(of_second.rank, second.query, of_second.score));
   say_base(of_first, to);
   int const digits =
-      std::max(effect_digits(std::span(&of_first, 1)), effect_digits(std::span(&of_second, 1)));
-  double const unit = std::pow(10, -digits), scale = std::pow(10, digits);
-  shown_effects const a = shown(of_first, unit), b = shown(of_second, unit);
+      std::max(l2r::digits_of(std::span(&of_first, 1)), l2r::digits_of(std::span(&of_second, 1)));
+  double const scale = std::pow(10, digits);
+  l2r::shown_effects const a = l2r::shown(of_first, digits), b = l2r::shown(of_second, digits);
   eval::table t{"What each feature adds to the two scores, the largest difference first:",
                 {{"difference", fixed, digits},
                  {"the first", fixed, digits},
@@ -250,8 +211,8 @@ blocks effects(datasets::dataset const& query, std::span<l2r::score_effects cons
     for (std::size_t f = 0; f < sizes.size(); ++f) sizes[f] += std::abs(one.features[f].adds);
   auto const order = largest(sizes.size(), sizes.size(), [&](std::size_t f) { return sizes[f]; });
   std::size_t const listed = std::min(top, order.size());
-  int const digits = effect_digits(all);
-  double const unit = std::pow(10, -digits), scale = std::pow(10, digits);
+  int const digits = l2r::digits_of(all);
+  double const scale = std::pow(10, digits);
   bool const has_base = all.front().base != 0;
   eval::table t{"What features add to each score, those that move the scores most first:",
                 {{"rank", fixed}, {"document"}, {"label", fixed}, {"score", fixed, digits}}};
@@ -261,7 +222,7 @@ blocks effects(datasets::dataset const& query, std::span<l2r::score_effects cons
   if (listed < order.size())
     t.columns.push_back({others_text(order.size() - listed), fixed, digits});
   for (std::size_t const d : ranked(all)) {
-    shown_effects const one = shown(all[d], unit);
+    l2r::shown_effects const one = l2r::shown(all[d], digits);
     auto& row = t.rows.emplace_back();
     row = {all[d].rank, printable(query.docid(d)), label_text({query, d}),
            static_cast<double>(one.score) / scale};

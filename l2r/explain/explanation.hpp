@@ -252,6 +252,19 @@ struct score_effects {
 std::vector<std::int64_t> rounded_to_sum(std::span<double const> numbers, double unit,
                                          std::int64_t sum);
 
+/// A document's effects as they are shown, in units of the last digit: `base` and `adds` are the
+/// rounded score; the members' columns add up to `base` and `adds`, line by line.
+struct shown_effects {
+  std::int64_t score = 0, base = 0;
+  std::vector<std::int64_t> base_by_member;          ///< [members] the same for all documents
+  std::vector<std::int64_t> adds;                    ///< [features]
+  std::vector<std::vector<std::int64_t>> by_member;  ///< [members][features]
+};
+/// Digits after the point to show of documents: 0 where all effects are whole, as on a card;
+/// else 6.
+int digits_of(std::span<score_effects const> all);
+shown_effects shown(score_effects const& of, int digits);
+
 struct joint_documents;
 class known_items;
 

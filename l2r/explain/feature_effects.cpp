@@ -68,6 +68,34 @@ std::vector<std::int64_t> rounded_to_sum(std::span<double const> numbers, double
   return rounded;
 }
 
+int digits_of(std::span<score_effects const> all) {
+  auto const is_whole = [](double value) { return value == std::floor(value); };
+  for (score_effects const& one : all)
+    if (!is_whole(one.base) || !std::ranges::all_of(one.features, is_whole, &feature_effect::adds))
+      return 6;
+  return 0;
+}
+
+shown_effects shown(score_effects const& of, int digits) {
+  double const unit = std::pow(10, -digits);
+  shown_effects result{std::llround(of.score / unit), 0, {}, {}, {}};
+  std::vector<std::vector<double>> columns(of.base_by_member.size());
+  std::vector<double> sums;  // of the columns
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    result.base_by_member.push_back(std::llround(of.base_by_member[k] / unit));
+    result.base += result.base_by_member.back();
+    for (feature_effect const& one : of.features) columns[k].push_back(one.by_member[k]);
+    sums.push_back(std::accumulate(columns[k].begin(), columns[k].end(), 0.0));
+  }
+  auto const of_columns = rounded_to_sum(sums, unit, result.score - result.base);
+  result.adds.resize(of.features.size());
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    result.by_member.push_back(rounded_to_sum(columns[k], unit, of_columns[k]));
+    for (std::size_t f = 0; f < result.adds.size(); ++f) result.adds[f] += result.by_member[k][f];
+  }
+  return result;
+}
+
 namespace {
 
 score_effects effects_of(model_explanation const& why,
