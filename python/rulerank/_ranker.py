@@ -114,6 +114,8 @@ class RuleRanker(Running, BaseEstimator):
     ----------
     model_ : the fitted model; pickles hold the bytes of its file
     recommendation_ : dict, with members="recommended": name, members, reason
+    parameters_ : list of dicts, one a member: its kind and the parameters that it was fitted with, where `get_params` has
+        None, "cross-fit" or "recommended", too
     feature_importances_ : array [features]
 
     Examples
@@ -326,6 +328,16 @@ class RuleRanker(Running, BaseEstimator):
             documents, queries = self._documents(run, X, qid)
             found = self._scorer(run).explain_all(run, documents)
         return list_explanation_of(found, self.model_.kinds, queries, None if qid is None else qid_array(qid, queries.rows))
+
+    @property
+    def parameters_(self) -> list[dict[str, Any]]:
+        """The kind of each member and the parameters that it was fitted with: defaults that depend on the kind, and
+        penalties that were chosen, as the values that were used."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError as error:
+            raise AttributeError("parameters_: the ranker is not fitted") from error
+        return self.model_.used_parameters
 
     @property
     def feature_importances_(self) -> Array:

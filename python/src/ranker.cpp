@@ -132,6 +132,24 @@ nb::dict model_parameters(l2r::model const& model) {
   return all;
 }
 
+/// What each member was fitted with, penalties that were chosen as numbers.
+nb::list used_parameters(l2r::model const& model) {
+  nb::list all;
+  for (l2r::model_member const& member : model.members) {
+    nb::dict own;
+    own["kind"] = std::string(l2r::kind_of(member));
+    if (auto const* const cuts = cuts_of(member))
+      for (auto const& [name, value] : parameters_of(cuts->options)) own[name] = value;
+    std::visit([&](auto const& of) { add_parameters(own, of); }, member);
+    if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
+      own["points_penalty"] = card->options.points_penalty;
+      own["smoothness"] = card->options.smoothness;
+    }
+    all.append(own);
+  }
+  return all;
+}
+
 nb::object python_int(l2r::exact_integer const& of) {
   return nb::steal(PyLong_FromString(of.str().c_str(), nullptr, 10));
 }
@@ -646,6 +664,8 @@ void add_model(nb::module_& to) {
                      return kinds;
                    })
       .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })
+      .def_prop_ro("used_parameters",
+                   [](fitted_model const& of) { return used_parameters(of.model); })
       .def_prop_ro("feature_count", [](fitted_model const& of) { return feature_count(of.model); })
       .def_prop_ro("feature_names", [](fitted_model const& of) {
         std::vector<std::string> names;

@@ -193,3 +193,20 @@ def test_lists_take_what_predict_takes(rankers, test):
         rankers["linear"].explain_all(test.X, test.qid[1:])
     with pytest.raises(ValueError, match="features"):
         rankers["linear"].explain_all(test.X[:, 1:], test.qid)
+
+
+def test_parameters_are_those_that_were_used(rankers, train, tmp_path):
+    with pytest.raises(AttributeError, match="parameters_: the ranker is not fitted"):
+        RuleRanker().parameters_
+    card, = rankers["card"].parameters_
+    assert (card["kind"], card["method"], card["bins"], card["points_penalty"]) == ("card", "capped", 12, 1e-3)
+    assert isinstance(card["smoothness"], float) and rankers["card"].get_params()["smoothness"] is None
+    assert [one["kind"] for one in rankers["rules,scorecard,linear"].parameters_] == ["rules", "scorecard", "linear"]
+    best = RuleRanker("recommended").fit(train.X, train.y, train.qid)
+    scorecard, linear = best.parameters_
+    assert (scorecard["loss"], scorecard["bins"], scorecard["smoothness"]) == ("point", 20, 100)
+    assert isinstance(linear["strength"], float)
+    crossed, = RuleRanker("scorecard", points_penalty="cross-fit").fit(train.X, train.y, train.qid).parameters_
+    assert crossed["points_penalty"] in (1e-4, 1e-3, 1e-2, 1e-1) and crossed["smoothness"] in (.01, .1, 1, 10)
+    best.save(tmp_path / "m")
+    assert RuleRanker.load(tmp_path / "m").parameters_ == best.parameters_
