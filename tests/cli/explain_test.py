@@ -178,6 +178,20 @@ class Explain(harness.CommandLine):
                 line = TEST_ROWS[int(why["document"]["docid"][1:])]
                 self.assertEqual(one["value"], line[1][one["feature"] - 1])
 
+    def test_terms_of_sums_add_up_as_shown(self):
+        for kind in ("card", "scorecard", "linear", "joint"):
+            for top in (1, 2, 50):
+                with self.subTest(kind=kind, top=top):
+                    line = ["--members", kind, "--qid", 1, "--rank", 2, "--top", top]
+                    for head, words, columns in (("points" if kind == "card" else "adds", [], 1),
+                                                 ("difference", ["--against-rank", 5], 3)):
+                        shown = self.explain(*line, *words)
+                        _, rows = self.rows_of(shown, head)
+                        for column in zip(*([decimal.Decimal(x) for x in row[:columns]] for row in rows)):
+                            self.assertEqual(sum(column[:-1]), column[-1], shown)
+                        self.assertEqual(rows[-1][-1], "(score)")
+                        self.assertEqual(shown.count(" other "), int(top < 3), shown)
+
     def test_the_difference_of_two_documents_adds_up_as_shown(self):
         for kinds in self.KINDS:
             for top in (0, 1, 50):
