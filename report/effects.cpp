@@ -110,15 +110,12 @@ ordered_json effect_json(l2r::feature_effect const& of, member_words const& word
 
 }  // namespace
 
-blocks effects(query_document const& document, l2r::score_effects const& of,
-               std::span<member_words const> words, std::size_t top) {
+void add_effects(query_document const& document, l2r::score_effects const& of,
+                 std::span<member_words const> words, std::size_t top, blocks& to) {
   member_words const& first = words.front();
   int const digits = l2r::digits_of(std::span(&of, 1));
   double const scale = std::pow(10, digits);
   l2r::shown_effects const all = l2r::shown(of, digits);
-  blocks to{{heading{
-      2, fmt::format("query {}, document {}: {}", document.query.queries.front().qid,
-                     document_text(document), rank_text(of.rank, document.query, of.score))}}};
   say_base(of, to);
   eval::table t{"What each feature adds to the score, the largest first:",
                 {{"adds", fixed, digits}}};
@@ -154,17 +151,20 @@ blocks effects(query_document const& document, l2r::score_effects const& of,
       all.score, [&](std::size_t k) { return base(k) + sum_after(all.by_member[k], order, 0); }, "",
       "(score)");
   to.push_back({std::move(t)});
+}
+
+blocks effects(query_document const& document, l2r::score_effects const& of,
+               std::span<member_words const> words, std::size_t top) {
+  blocks to{{heading{
+      2, fmt::format("query {}, document {}: {}", document.query.queries.front().qid,
+                     document_text(document), rank_text(of.rank, document.query, of.score))}}};
+  add_effects(document, of, words, top, to);
   return to;
 }
 
-blocks effects(query_document const& first, query_document const& second,
-               l2r::score_effects const& of_first, l2r::score_effects const& of_second,
-               std::span<member_words const> words, std::size_t top) {
-  blocks to{{heading{2, fmt::format("query {}, the first document {} and the second {}",
-                                    first.query.queries.front().qid, document_text(first),
-                                    document_text(second))}}};
-  say(to, "The first: {}.", rank_text(of_first.rank, first.query, of_first.score));
-  say(to, "The second: {}.", rank_text(of_second.rank, second.query, of_second.score));
+void add_effects(query_document const& first, query_document const& second,
+                 l2r::score_effects const& of_first, l2r::score_effects const& of_second,
+                 std::span<member_words const> words, std::size_t top, blocks& to) {
   say_base(of_first, to);
   int const digits =
       std::max(l2r::digits_of(std::span(&of_first, 1)), l2r::digits_of(std::span(&of_second, 1)));
@@ -197,6 +197,17 @@ blocks effects(query_document const& first, query_document const& second,
         others_text(order.size() - listed));
   add(a.score, b.score, "", "", "(score)");
   to.push_back({std::move(t)});
+}
+
+blocks effects(query_document const& first, query_document const& second,
+               l2r::score_effects const& of_first, l2r::score_effects const& of_second,
+               std::span<member_words const> words, std::size_t top) {
+  blocks to{{heading{2, fmt::format("query {}, the first document {} and the second {}",
+                                    first.query.queries.front().qid, document_text(first),
+                                    document_text(second))}}};
+  say(to, "The first: {}.", rank_text(of_first.rank, first.query, of_first.score));
+  say(to, "The second: {}.", rank_text(of_second.rank, second.query, of_second.score));
+  add_effects(first, second, of_first, of_second, words, top, to);
   return to;
 }
 

@@ -395,10 +395,23 @@ void add_ranks(datasets::dataset const& query, l2r::member_comparison const& mem
       rules(why.second));
 }
 
+/// The members' parts as they are shown, which add up to the score as it is shown.
+template <class Member>
+std::vector<double> shown_parts(std::vector<Member> const& members, double Member::*part,
+                                double score) {
+  std::vector<double> parts;
+  for (Member const& member : members) parts.push_back(member.*part);
+  std::vector<double> shown;
+  for (std::int64_t const units : rounded(parts, score, 6))
+    shown.push_back(static_cast<double>(units) / 1e6);
+  return shown;
+}
+
 void say_members(std::size_t members, blocks& to) {
   say(to,
-      "The score is the sum of {} members' parts: a member's part is its score less the mean of "
-      "its scores over the query's documents, over their standard deviation, over {}.",
+      "The score is the sum of {} members' parts: a member's part is its score minus the mean of "
+      "its scores over the query's documents, over their standard deviation, over {}. What follows "
+      "by member is in the unit of the member's own scores.",
       members, members);
 }
 
@@ -525,9 +538,12 @@ ordered_json member_json(query_document const& first, query_document const& seco
 }  // namespace
 
 blocks explanation(query_document const& document, l2r::model_explanation const& why,
-                   std::span<member_words const> words, std::size_t top) {
+                   l2r::score_effects const& effects, std::span<member_words const> words,
+                   std::size_t top) {
   datasets::dataset const& query = document.query;
   bool const several = why.members.size() > 1;
+  std::vector<double> const parts =
+      shown_parts(why.members, &l2r::member_explanation::part, why.score);
   blocks to{
       {heading{2, fmt::format("query {}, document {}: {}", query.queries.front().qid,
                               document_text(document), rank_text(why.rank, query, why.score))}}};
@@ -541,14 +557,15 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
                    {"mean", fixed, 6},
                    {"deviation", fixed, 6}}};
     for (l2r::member_explanation const& member : why.members)
-      t.rows.push_back({t.rows.size() + 1, member.part, member.score, member.rank, member.mean,
-                        member.deviation});
+      t.rows.push_back({t.rows.size() + 1, parts[t.rows.size()], member.score, member.rank,
+                        member.mean, member.deviation});
     to.push_back({std::move(t)});
+    if (top > 0) add_effects(document, effects, words, top, to);
   }
   for (std::size_t k = 0; k < why.members.size(); ++k) {
     l2r::member_explanation const& member = why.members[k];
     if (several)
-      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}", k + 1, member.part,
+      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}", k + 1, parts[k],
                                            rank_text(member.rank, query, member.score))}});
     std::visit([&](auto const& one) { add_why(one, words[k], top, to); }, member.why);
   }
@@ -556,10 +573,15 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
 }
 
 blocks explanation(query_document const& first, query_document const& second,
-                   l2r::model_comparison const& why, std::span<member_words const> words,
+                   l2r::model_comparison const& why, l2r::score_effects const& of_first,
+                   l2r::score_effects const& of_second, std::span<member_words const> words,
                    std::size_t top) {
   datasets::dataset const& query = first.query;
   bool const several = why.members.size() > 1;
+  std::vector<double> const parts_of_first =
+      shown_parts(why.members, &l2r::member_comparison::first_part, why.first_score);
+  std::vector<double> const parts_of_second =
+      shown_parts(why.members, &l2r::member_comparison::second_part, why.second_score);
   blocks to{{heading{
       2, fmt::format("query {}, the first document {} and the second {}", query.queries.front().qid,
                      document_text(first), document_text(second))}}};
@@ -572,16 +594,17 @@ blocks explanation(query_document const& first, query_document const& second,
                    {"part of the first", fixed, 6},
                    {"of the second", fixed, 6},
                    {"difference", fixed, 6}}};
-    for (l2r::member_comparison const& member : why.members)
-      t.rows.push_back({t.rows.size() + 1, member.first_part, member.second_part,
-                        member.first_part - member.second_part});
+    for (std::size_t k = 0; k < why.members.size(); ++k)
+      t.rows.push_back(
+          {k + 1, parts_of_first[k], parts_of_second[k], parts_of_first[k] - parts_of_second[k]});
     to.push_back({std::move(t)});
+    if (top > 0) add_effects(first, second, of_first, of_second, words, top, to);
   }
   for (std::size_t k = 0; k < why.members.size(); ++k) {
     l2r::member_comparison const& member = why.members[k];
     if (several)
       to.push_back({heading{2, fmt::format("Member {}, difference of the parts {:+.6f}", k + 1,
-                                           member.first_part - member.second_part)}});
+                                           parts_of_first[k] - parts_of_second[k])}});
     std::visit(
         [&](auto const& one) {
           add_ranks(query, member, one, to);

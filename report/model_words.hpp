@@ -30,6 +30,13 @@ std::string rank_text(std::size_t rank, datasets::dataset const& query, double s
 nlohmann::ordered_json standing_json(query_document const& document, std::size_t rank,
                                      double score);
 
+/// Adds the tables of `effects`, without what the documents are called.
+void add_effects(query_document const& document, l2r::score_effects const& of,
+                 std::span<member_words const> words, std::size_t top, blocks& to);
+void add_effects(query_document const& first, query_document const& second,
+                 l2r::score_effects const& of_first, l2r::score_effects const& of_second,
+                 std::span<member_words const> words, std::size_t top, blocks& to);
+
 /// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
 template <class Value>
 std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {

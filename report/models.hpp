@@ -41,11 +41,13 @@ struct query_document {
 };
 
 /// One document, at most `top` of its items; `words` of each member. With several members: how
-/// their parts make the score, then each member's own explanation.
+/// their parts make the score, the effects of features, then each member's own explanation.
 blocks explanation(query_document const& document, l2r::model_explanation const& why,
-                   std::span<member_words const> words, std::size_t top);
+                   l2r::score_effects const& effects, std::span<member_words const> words,
+                   std::size_t top);
 blocks explanation(query_document const& first, query_document const& second,
-                   l2r::model_comparison const& why, std::span<member_words const> words,
+                   l2r::model_comparison const& why, l2r::score_effects const& of_first,
+                   l2r::score_effects const& of_second, std::span<member_words const> words,
                    std::size_t top);
 
 /// The same for programs: whole numbers of any size as strings of digits, doubles beside them.

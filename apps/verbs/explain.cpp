@@ -103,10 +103,22 @@ class explanation_output {
   void write(std::string_view text) { out_.write(text); }
   void commit() { out_.commit(); }
 
-  template <class... Of>
-  void explanation(Of const&... of) {
-    write(json_ ? json_text_of(report::explanation_json(of...))
-                : report::to_text(report::explanation(of..., top_), form_));
+  void explanation(report::query_document const& document, l2r::model_explanation const& why,
+                   l2r::explainer const& explainer, std::span<report::member_words const> words) {
+    write(json_ ? json_text_of(report::explanation_json(document, why, words))
+                : report::to_text(
+                      report::explanation(document, why, explainer.effects(why), words, top_),
+                      form_));
+  }
+  /// `of_first`, `of_second`: the effects, where there are several members.
+  void explanation(report::query_document const& first, report::query_document const& second,
+                   l2r::model_comparison const& why, l2r::score_effects const& of_first,
+                   l2r::score_effects const& of_second,
+                   std::span<report::member_words const> words) {
+    write(json_ ? json_text_of(report::explanation_json(first, second, why, words))
+                : report::to_text(
+                      report::explanation(first, second, why, of_first, of_second, words, top_),
+                      form_));
   }
   template <class... Of>
   void effects(Of const&... of) {
@@ -142,18 +154,22 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   if (!is_given(arguments.against)) {
     if (arguments.by_feature)
       return out.effects(document, explainer.effects(owner.ctx(), document.d), words);
-    return out.explanation(document, explainer.explain(owner.ctx(), document.d, out.top()), words);
+    return out.explanation(document, explainer.explain(owner.ctx(), document.d, out.top()),
+                           explainer, words);
   }
   report::query_document const other =
       find(query, order, arguments.against, "--against", "--against-rank");
   if (other.d == document.d)
     throw usage_error(fmt::format("--against: found document {} itself, expected another one",
                                   query.docid(document.d)));
-  if (arguments.by_feature)
-    return out.effects(document, other, explainer.effects(owner.ctx(), document.d),
-                       explainer.effects(owner.ctx(), other.d), words);
+  l2r::score_effects first, second;
+  if (arguments.by_feature || words.size() > 1) {
+    first = explainer.effects(owner.ctx(), document.d);
+    second = explainer.effects(owner.ctx(), other.d);
+  }
+  if (arguments.by_feature) return out.effects(document, other, first, second, words);
   out.explanation(document, other, explainer.compare(owner.ctx(), document.d, other.d, out.top()),
-                  words);
+                  first, second, words);
 }
 
 /// Writes why all documents of the queries have their scores, query by query.

@@ -80,17 +80,18 @@ shown_effects shown(score_effects const& of, int digits) {
   double const unit = std::pow(10, -digits);
   shown_effects result{std::llround(of.score / unit), 0, {}, {}, {}};
   std::vector<std::vector<double>> columns(of.base_by_member.size());
-  std::vector<double> sums;  // of the columns
+  std::vector<double> parts;  // of the members
   for (std::size_t k = 0; k < columns.size(); ++k) {
     result.base_by_member.push_back(std::llround(of.base_by_member[k] / unit));
     result.base += result.base_by_member.back();
     for (feature_effect const& one : of.features) columns[k].push_back(one.by_member[k]);
-    sums.push_back(std::accumulate(columns[k].begin(), columns[k].end(), 0.0));
+    parts.push_back(std::accumulate(columns[k].begin(), columns[k].end(), of.base_by_member[k]));
   }
-  auto const of_columns = rounded_to_sum(sums, unit, result.score - result.base);
+  auto const shown_parts = rounded_to_sum(parts, unit, result.score);
   result.adds.resize(of.features.size());
   for (std::size_t k = 0; k < columns.size(); ++k) {
-    result.by_member.push_back(rounded_to_sum(columns[k], unit, of_columns[k]));
+    result.by_member.push_back(
+        rounded_to_sum(columns[k], unit, shown_parts[k] - result.base_by_member[k]));
     for (std::size_t f = 0; f < result.adds.size(); ++f) result.adds[f] += result.by_member[k][f];
   }
   return result;

@@ -435,8 +435,11 @@ class Explain(harness.CommandLine):
                 self.assertEqual({key: member[key] for key in told}, told)
         words = ["--qid", 1, "--docid", "D9", "--settings", settings]
         text, markdown = self.explain(*words), self.explain(*words, "--format", "markdown")
+        parts = re.findall(r"^ +(\d) +(-?\d+\.\d+) .*$", text, re.M)[:3]
+        _, effects = self.rows_of(text, "adds")
+        self.assertEqual([row[1] for row in parts], effects[-1][1:4])  # one unit, the same digits
         for k in (1, 2, 3):
-            self.assertIn(f"\nMember {k}, part ", text)
+            self.assertIn(f"\nMember {k}, part {decimal.Decimal(parts[k - 1][1]):+}", text)
             self.assertIn(f"\n## Member {k}, part ", markdown)
         both = self.explained(*words, "--against", "D14")
         parts = sum(m["first_part"] - m["second_part"] for m in both["members"])
