@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <variant>
@@ -32,20 +34,6 @@ std::string classes_text(l2r::document_rule const& rule, label_list const& label
     if (rule.classes[k] > 0)
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", labels[k].label, rule.classes[k]);
   return text;
-}
-
-std::string document_text(query_document const& document) {
-  std::string text = fmt::format("{} (line {}", printable(document.query.docid(document.d)),
-                                 datasets::place_of(document.query, document.d).line);
-  if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
-    text += document.query.fractional_labels.empty()
-                ? fmt::format(", label {}", label)
-                : fmt::format(", label {}", document.query.fractional_labels[document.d]);
-  return text + ")";
-}
-
-std::string rank_text(std::size_t rank, datasets::dataset const& query, double score) {
-  return fmt::format("rank {} of {}, score {}", rank, query.size(), score);
 }
 
 void add_norm(member_words const& words, blocks& to) {
@@ -186,17 +174,6 @@ std::string item_text(l2r::score_term const& term, member_words const& words) {
                    : fmt::format("{} without an item", feature_text(term.feature, words.names));
 }
 
-/// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
-template <class Value>
-std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {
-  std::vector<std::size_t> order(size);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, [&](std::size_t a, std::size_t b) { return std::abs(value(a)) > std::abs(value(b)); });
-  order.resize(std::min(size, top));
-  return order;
-}
-
 /// Whether a sum is of points of items; otherwise of weights.
 bool has_items(member_words const& words) {
   return !words.ranges.empty();
@@ -262,21 +239,49 @@ int digits_of(l2r::sum_explanation const& why) {
   return whole ? 0 : 6;
 }
 
+/// Numbers of terms as a table shows them: in units of the last digit, which add up to the sum as
+/// it is shown.
+std::vector<std::int64_t> rounded(std::vector<double> const& terms, double sum, int digits) {
+  double const unit = std::pow(10, -digits);
+  return l2r::rounded_to_sum(terms, unit, std::llround(sum / unit));
+}
+
+/// What each term of a sum adds.
+std::vector<double> adds_of(l2r::sum_explanation const& why) {
+  std::vector<double> adds;
+  for (l2r::score_term const& term : why.terms) adds.push_back(term.adds);
+  return adds;
+}
+
 /// A row for the terms that a table does not show, and one for the sum of all: what the table shows
-/// adds up. `shown` and `all` are the sums of the first columns over its rows and over all terms.
-void add_sums(std::size_t terms, std::vector<double> const& shown, std::vector<double> const& all,
+/// adds up. `columns`: of its first columns, the numbers of all terms in units of the last digit;
+/// `shown`: the terms that it shows. The rows are named in column `name`.
+void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
+              std::vector<std::size_t> const& shown, std::size_t name, std::string_view term,
               eval::table& t) {
-  auto const add = [&](auto const& number_of, std::string what) {
-    std::vector<eval::cell>& row = t.rows.emplace_back();
-    for (std::size_t i = 0; i < all.size(); ++i) row.emplace_back(number_of(i));
-    row.emplace_back(std::move(what));
-    row.resize(t.columns.size());
+  auto const add = [&](auto const& sum_of, std::string what) {
+    std::vector<eval::cell>& row = t.rows.emplace_back(t.columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      row[i] = static_cast<double>(sum_of(columns[i])) / std::pow(10, t.columns[i].digits);
+    row[name] = std::move(what);
   };
-  std::size_t const others = terms - t.rows.size();
+  auto const sum = [](std::vector<std::int64_t> const& of) {
+    return std::accumulate(of.begin(), of.end(), std::int64_t{0});
+  };
+  std::size_t const others = columns.front().size() - shown.size();
   if (others > 0)
-    add([&](std::size_t i) { return all[i] - shown[i]; },
-        fmt::format("({})", counted(others, "other feature")));
-  add([&](std::size_t i) { return all[i]; }, "(score)");
+    add(
+        [&](std::vector<std::int64_t> const& of) {
+          return std::accumulate(shown.begin(), shown.end(), sum(of),
+                                 [&](std::int64_t left, std::size_t k) { return left - of[k]; });
+        },
+        fmt::format("({})", counted(others, term)));
+  add(sum, "(score)");
+}
+
+/// What terms of a sum are called where a table leaves some out.
+std::string_view other_terms(member_words const& words) {
+  return is_joint(words) ? "other term" : "other feature";
 }
 
 /// The points of a document by a card.
@@ -288,18 +293,14 @@ void add_points(l2r::sum_explanation const& why, member_words const& words, std:
   eval::table t{"Points, the most first:",
                 {{"points", fixed, digits}, {"of", fixed, digits}, {"bin"}}};
   std::vector<double> const most = most_points(words.card->card);
-  std::vector<double> shown(2), all(2);
-  for (std::size_t k = 0; k < most.size(); ++k) {
-    all[0] += why.terms[k].adds;
-    all[1] += most[k];
-  }
-  for (std::size_t const k :
-       largest(why.terms.size(), top, [&](std::size_t i) { return why.terms[i].adds; })) {
-    t.rows.push_back({why.terms[k].adds, most[k], item_text(why.terms[k], words)});
-    shown[0] += why.terms[k].adds;
-    shown[1] += most[k];
-  }
-  add_sums(why.terms.size(), shown, all, t);
+  std::vector<double> const adds = adds_of(why);
+  std::vector<std::size_t> const shown =
+      largest(adds.size(), top, [&](std::size_t k) { return adds[k]; });
+  for (std::size_t const k : shown)
+    t.rows.push_back({adds[k], most[k], item_text(why.terms[k], words)});
+  double const of_all = std::accumulate(most.begin(), most.end(), 0.0);
+  add_sums({rounded(adds, why.score, digits), rounded(most, of_all, digits)}, shown, 2,
+           "other feature", t);
   to.push_back({std::move(t)});
 }
 
@@ -309,7 +310,8 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
   add_sum(why, words, to);
   if (words.card != nullptr) return add_points(why, words, top, to);
   if (top == 0) return;
-  eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits_of(why)}}};
+  int const digits = digits_of(why);
+  eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits}}};
   if (is_joint(words))
     t.columns.insert(t.columns.end(),
                      {{"points", fixed, 6}, {"weight", fixed, 6}, {"z-score", fixed, 3}});
@@ -317,20 +319,24 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
     t.columns.push_back({"item"});
   else
     t.columns.insert(t.columns.end(), {{"weight", fixed, 6}, {"z-score", fixed, 3}, {"feature"}});
-  for (std::size_t const k :
-       largest(why.terms.size(), top, [&](std::size_t i) { return why.terms[i].adds; })) {
+  std::vector<double> const adds = adds_of(why);
+  std::vector<std::int64_t> const units = rounded(adds, why.score, digits);
+  std::vector<std::size_t> const shown =
+      largest(adds.size(), top, [&](std::size_t k) { return adds[k]; });
+  for (std::size_t const k : shown) {
     l2r::score_term const& term = why.terms[k];
+    double const added = static_cast<double>(units[k]) / std::pow(10, digits);
     if (is_joint(words))
-      t.rows.push_back({term.adds, term.points,
-                        term.partner ? eval::cell() : eval::cell(term.weight),
+      t.rows.push_back({added, term.points, term.partner ? eval::cell() : eval::cell(term.weight),
                         term.partner ? eval::cell() : eval::cell(term.z), item_text(term, words)});
     else if (has_items(words))
-      t.rows.push_back({term.adds, item_text(term, words)});
+      t.rows.push_back({added, item_text(term, words)});
     else
       t.rows.push_back(
-          {term.adds, term.weight, term.z,
+          {added, term.weight, term.z,
            feature_text(term.feature, words.names) + (term.missing ? " missing" : "")});
   }
+  add_sums({units}, shown, t.columns.size() - 1, other_terms(words), t);
   to.push_back({std::move(t)});
 }
 
@@ -349,29 +355,27 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
     t.columns.insert(
         t.columns.end(),
         {{"z-score of the first", fixed, 3}, {"of the second", fixed, 3}, {"feature"}});
-  auto const difference = [&](std::size_t i) {
-    return why.first.terms[i].adds - why.second.terms[i].adds;
+  std::vector<double> const first = adds_of(why.first), second = adds_of(why.second);
+  std::vector<std::int64_t> const a = rounded(first, why.first.score, digits);
+  std::vector<std::int64_t> const b = rounded(second, why.second.score, digits);
+  std::vector<std::int64_t> differences;
+  std::ranges::transform(a, b, std::back_inserter(differences), std::minus());
+  std::vector<std::size_t> const shown =
+      largest(a.size(), top, [&](std::size_t k) { return first[k] - second[k]; });
+  auto const number = [&](std::int64_t units) {
+    return static_cast<double>(units) / std::pow(10, digits);
   };
-  std::vector<double> shown(3), all(3);
-  auto const count = [&](l2r::score_term const& a, l2r::score_term const& b,
-                         std::vector<double>& sums) {
-    sums[0] += a.adds - b.adds;
-    sums[1] += a.adds;
-    sums[2] += b.adds;
-  };
-  for (std::size_t k = 0; k < why.first.terms.size(); ++k)
-    count(why.first.terms[k], why.second.terms[k], all);
-  for (std::size_t const k : largest(why.first.terms.size(), top, difference)) {
-    l2r::score_term const& a = why.first.terms[k];
-    l2r::score_term const& b = why.second.terms[k];
-    count(a, b, shown);
+  for (std::size_t const k : shown) {
+    l2r::score_term const& of_first = why.first.terms[k];
+    l2r::score_term const& of_second = why.second.terms[k];
+    std::vector<eval::cell> row{number(differences[k]), number(a[k]), number(b[k])};
     if (has_items(words))
-      t.rows.push_back({difference(k), a.adds, b.adds, item_text(a, words), item_text(b, words)});
+      row.insert(row.end(), {item_text(of_first, words), item_text(of_second, words)});
     else
-      t.rows.push_back(
-          {difference(k), a.adds, b.adds, a.z, b.z, feature_text(a.feature, words.names)});
+      row.insert(row.end(), {of_first.z, of_second.z, feature_text(of_first.feature, words.names)});
+    t.rows.push_back(std::move(row));
   }
-  if (words.card != nullptr) add_sums(why.first.terms.size(), shown, all, t);
+  add_sums({differences, a, b}, shown, has_items(words) ? 3 : 5, other_terms(words), t);
   to.push_back({std::move(t)});
 }
 
@@ -391,21 +395,24 @@ void add_ranks(datasets::dataset const& query, l2r::member_comparison const& mem
       rules(why.second));
 }
 
-void say_members(std::size_t members, blocks& to) {
-  say(to,
-      "The score is the sum of {} members' parts: a member's part is its score less the mean of "
-      "its scores over the query's documents, over their standard deviation, over {}.",
-      members, members);
+/// The members' parts as they are shown, which add up to the score as it is shown.
+template <class Member>
+std::vector<double> shown_parts(std::vector<Member> const& members, double Member::*part,
+                                double score) {
+  std::vector<double> parts;
+  for (Member const& member : members) parts.push_back(member.*part);
+  std::vector<double> shown;
+  for (std::int64_t const units : rounded(parts, score, 6))
+    shown.push_back(static_cast<double>(units) / 1e6);
+  return shown;
 }
 
-/// What a document is called and where it stands, without its rules.
-ordered_json standing_json(query_document const& document, std::size_t rank, double score) {
-  std::int32_t const label = document.query.labels[document.d];
-  return {{"docid", document.query.docid(document.d)},
-          {"line", datasets::place_of(document.query, document.d).line},
-          {"label", label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label)},
-          {"rank", rank},
-          {"score", score}};
+void say_members(std::size_t members, blocks& to) {
+  say(to,
+      "The score is the sum of {} members' parts: a member's part is its score minus the mean of "
+      "its scores over the query's documents, over their standard deviation, over {}. What follows "
+      "by member is in the unit of the member's own scores.",
+      members, members);
 }
 
 /// The value that a document's line lists for a feature: a number, or null.
@@ -531,9 +538,12 @@ ordered_json member_json(query_document const& first, query_document const& seco
 }  // namespace
 
 blocks explanation(query_document const& document, l2r::model_explanation const& why,
-                   std::span<member_words const> words, std::size_t top) {
+                   l2r::score_effects const& effects, std::span<member_words const> words,
+                   std::size_t top) {
   datasets::dataset const& query = document.query;
   bool const several = why.members.size() > 1;
+  std::vector<double> const parts =
+      shown_parts(why.members, &l2r::member_explanation::part, why.score);
   blocks to{
       {heading{2, fmt::format("query {}, document {}: {}", query.queries.front().qid,
                               document_text(document), rank_text(why.rank, query, why.score))}}};
@@ -547,14 +557,15 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
                    {"mean", fixed, 6},
                    {"deviation", fixed, 6}}};
     for (l2r::member_explanation const& member : why.members)
-      t.rows.push_back({t.rows.size() + 1, member.part, member.score, member.rank, member.mean,
-                        member.deviation});
+      t.rows.push_back({t.rows.size() + 1, parts[t.rows.size()], member.score, member.rank,
+                        member.mean, member.deviation});
     to.push_back({std::move(t)});
+    if (top > 0) add_effects(document, effects, words, top, to);
   }
   for (std::size_t k = 0; k < why.members.size(); ++k) {
     l2r::member_explanation const& member = why.members[k];
     if (several)
-      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}", k + 1, member.part,
+      to.push_back({heading{2, fmt::format("Member {}, part {:+.6f}: {}", k + 1, parts[k],
                                            rank_text(member.rank, query, member.score))}});
     std::visit([&](auto const& one) { add_why(one, words[k], top, to); }, member.why);
   }
@@ -562,10 +573,15 @@ blocks explanation(query_document const& document, l2r::model_explanation const&
 }
 
 blocks explanation(query_document const& first, query_document const& second,
-                   l2r::model_comparison const& why, std::span<member_words const> words,
+                   l2r::model_comparison const& why, l2r::score_effects const& of_first,
+                   l2r::score_effects const& of_second, std::span<member_words const> words,
                    std::size_t top) {
   datasets::dataset const& query = first.query;
   bool const several = why.members.size() > 1;
+  std::vector<double> const parts_of_first =
+      shown_parts(why.members, &l2r::member_comparison::first_part, why.first_score);
+  std::vector<double> const parts_of_second =
+      shown_parts(why.members, &l2r::member_comparison::second_part, why.second_score);
   blocks to{{heading{
       2, fmt::format("query {}, the first document {} and the second {}", query.queries.front().qid,
                      document_text(first), document_text(second))}}};
@@ -578,16 +594,17 @@ blocks explanation(query_document const& first, query_document const& second,
                    {"part of the first", fixed, 6},
                    {"of the second", fixed, 6},
                    {"difference", fixed, 6}}};
-    for (l2r::member_comparison const& member : why.members)
-      t.rows.push_back({t.rows.size() + 1, member.first_part, member.second_part,
-                        member.first_part - member.second_part});
+    for (std::size_t k = 0; k < why.members.size(); ++k)
+      t.rows.push_back(
+          {k + 1, parts_of_first[k], parts_of_second[k], parts_of_first[k] - parts_of_second[k]});
     to.push_back({std::move(t)});
+    if (top > 0) add_effects(first, second, of_first, of_second, words, top, to);
   }
   for (std::size_t k = 0; k < why.members.size(); ++k) {
     l2r::member_comparison const& member = why.members[k];
     if (several)
       to.push_back({heading{2, fmt::format("Member {}, difference of the parts {:+.6f}", k + 1,
-                                           member.first_part - member.second_part)}});
+                                           parts_of_first[k] - parts_of_second[k])}});
     std::visit(
         [&](auto const& one) {
           add_ranks(query, member, one, to);

@@ -1,8 +1,12 @@
 #include "report/model_words.hpp"
 
+#include "core/error.hpp"
+
 #include <cmath>
 #include <utility>
 #include <variant>
+
+#include <fmt/format.h>
 
 namespace rulerank::inline v0::report {
 
@@ -17,9 +21,13 @@ member_words words_of(l2r::model_member const& member, std::vector<datasets::ite
   if (auto const* const joint = std::get_if<l2r::joint_member>(&member)) cuts = joint->cuts.get();
   datasets::feature_names const& own =
       cuts != nullptr ? cuts->names : std::get<l2r::linear_member>(member).weights.names;
-  return {l2r::kind_of(member), std::move(ranges),
+  return {l2r::kind_of(member),
+          std::move(ranges),
           cuts != nullptr ? cuts->options.norm : datasets::normalization::none,
-          names.empty() ? own : names, card != nullptr && card->options.page ? card : nullptr};
+          names.empty() ? own : names,
+          card != nullptr && card->options.page ? card : nullptr,
+          cuts != nullptr ? cuts->options.unlisted
+                          : std::get<l2r::linear_member>(member).weights.options.unlisted};
 }
 
 ordered_json feature_json(std::uint32_t feature, datasets::feature_names const& names) {
@@ -37,6 +45,29 @@ ordered_json item_json(datasets::item_range const& range, datasets::feature_name
     item["below"] = std::isfinite(range.high) ? ordered_json(range.high) : nullptr;
   }
   return item;
+}
+
+std::string document_text(query_document const& document) {
+  std::string text = fmt::format("{} (line {}", printable(document.query.docid(document.d)),
+                                 datasets::place_of(document.query, document.d).line);
+  if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
+    text += document.query.fractional_labels.empty()
+                ? fmt::format(", label {}", label)
+                : fmt::format(", label {}", document.query.fractional_labels[document.d]);
+  return text + ")";
+}
+
+std::string rank_text(std::size_t rank, datasets::dataset const& query, double score) {
+  return fmt::format("rank {} of {}, score {}", rank, query.size(), score);
+}
+
+ordered_json standing_json(query_document const& document, std::size_t rank, double score) {
+  std::int32_t const label = document.query.labels[document.d];
+  return {{"docid", document.query.docid(document.d)},
+          {"line", datasets::place_of(document.query, document.d).line},
+          {"label", label == datasets::unlabelled ? ordered_json(nullptr) : ordered_json(label)},
+          {"rank", rank},
+          {"score", score}};
 }
 
 }  // namespace rulerank::report

@@ -2,8 +2,12 @@
 
 #include "report/models.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +21,32 @@ nlohmann::ordered_json feature_json(std::uint32_t feature, datasets::feature_nam
 /// An item: `feature`, `name` where it has one, and its range.
 nlohmann::ordered_json item_json(datasets::item_range const& range,
                                  datasets::feature_names const& names);
+
+/// `57950 (line 1, label 0)`.
+std::string document_text(query_document const& document);
+/// `rank 1 of 101, score 0.93`.
+std::string rank_text(std::size_t rank, datasets::dataset const& query, double score);
+/// What a document is called and where it stands, without its rules.
+nlohmann::ordered_json standing_json(query_document const& document, std::size_t rank,
+                                     double score);
+
+/// Adds the tables of `effects`, without what the documents are called.
+void add_effects(query_document const& document, l2r::score_effects const& of,
+                 std::span<member_words const> words, std::size_t top, blocks& to);
+void add_effects(query_document const& first, query_document const& second,
+                 l2r::score_effects const& of_first, l2r::score_effects const& of_second,
+                 std::span<member_words const> words, std::size_t top, blocks& to);
+
+/// Positions 0 to `size` - 1, those with the largest size of `value` first; at most `top`.
+template <class Value>
+std::vector<std::size_t> largest(std::size_t size, std::size_t top, Value const& value) {
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return std::abs(value(a)) > std::abs(value(b)); });
+  order.resize(std::min(size, top));
+  return order;
+}
 
 /// Of a rule of a document (`l2r::document_rule`) or of a model (`l2r::strong_rule`).
 template <class Rule>

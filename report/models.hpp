@@ -27,6 +27,7 @@ struct member_words {
   datasets::normalization norm = datasets::normalization::none;
   datasets::feature_names const& names;
   l2r::scorecard_member const* card = nullptr;  ///< of a card; else null
+  datasets::unlisted_values unlisted = datasets::unlisted_values::zero;
 };
 /// `names`: other names than those of the member's own training documents; empty: these. The result
 /// refers to the member and to `names`.
@@ -40,11 +41,13 @@ struct query_document {
 };
 
 /// One document, at most `top` of its items; `words` of each member. With several members: how
-/// their parts make the score, then each member's own explanation.
+/// their parts make the score, the effects of features, then each member's own explanation.
 blocks explanation(query_document const& document, l2r::model_explanation const& why,
-                   std::span<member_words const> words, std::size_t top);
+                   l2r::score_effects const& effects, std::span<member_words const> words,
+                   std::size_t top);
 blocks explanation(query_document const& first, query_document const& second,
-                   l2r::model_comparison const& why, std::span<member_words const> words,
+                   l2r::model_comparison const& why, l2r::score_effects const& of_first,
+                   l2r::score_effects const& of_second, std::span<member_words const> words,
                    std::size_t top);
 
 /// The same for programs: whole numbers of any size as strings of digits, doubles beside them.
@@ -54,6 +57,31 @@ nlohmann::ordered_json explanation_json(query_document const& document,
 nlohmann::ordered_json explanation_json(query_document const& first, query_document const& second,
                                         l2r::model_comparison const& why,
                                         std::span<member_words const> words);
+
+/// A document's score by features, in the score's unit: one line a feature with what it adds, by
+/// all members together and by each. The `top` features that add most, up or down; one line has the
+/// sum of the others. The lines as shown add up to the score as shown.
+blocks effects(query_document const& document, l2r::score_effects const& of,
+               std::span<member_words const> words, std::size_t top);
+/// The difference of two documents of a query, likewise.
+blocks effects(query_document const& first, query_document const& second,
+               l2r::score_effects const& of_first, l2r::score_effects const& of_second,
+               std::span<member_words const> words, std::size_t top);
+/// All documents of a query [documents], the first of the ranking first: one line a document, with
+/// the `top` features that move the scores most as columns.
+blocks effects(datasets::dataset const& query, std::span<l2r::score_effects const> all,
+               std::span<member_words const> words, std::size_t top);
+
+/// The same for programs, with every feature and all digits.
+nlohmann::ordered_json effects_json(query_document const& document, l2r::score_effects const& of,
+                                    std::span<member_words const> words);
+nlohmann::ordered_json effects_json(query_document const& first, query_document const& second,
+                                    l2r::score_effects const& of_first,
+                                    l2r::score_effects const& of_second,
+                                    std::span<member_words const> words);
+nlohmann::ordered_json effects_json(datasets::dataset const& query,
+                                    std::span<l2r::score_effects const> all,
+                                    std::span<member_words const> words);
 
 /// A member, and what was found of it: by its kind one of the three; `linear` of joint members,
 /// too.

@@ -28,8 +28,10 @@ struct explain_arguments {
   scorer_arguments scorer;
   std::string test;
   std::string qid;
+  bool all = false;
   chosen_document document, against;
-  std::uint64_t top = 20;
+  bool by_feature = false;
+  std::optional<std::uint64_t> top;
   std::string names;
   std::string format = "text";
   std::string out = "-";
@@ -40,13 +42,15 @@ bool is_given(chosen_document const& of) {
 }
 
 /// The documents of a query as a data set of their own.
+datasets::dataset query_of(datasets::dataset const& data, datasets::query_group const& query) {
+  std::vector<std::size_t> documents(query.size());
+  std::iota(documents.begin(), documents.end(), query.begin);
+  return datasets::subset(data, documents);
+}
+
 datasets::dataset query_of(datasets::dataset const& data, std::string const& qid) {
-  for (datasets::query_group const& query : data.queries) {
-    if (query.qid != qid) continue;
-    std::vector<std::size_t> documents(query.size());
-    std::iota(documents.begin(), documents.end(), query.begin);
-    return datasets::subset(data, documents);
-  }
+  for (datasets::query_group const& query : data.queries)
+    if (query.qid == qid) return query_of(data, query);
   throw usage_error(fmt::format("--qid: found '{}', expected a query of {}", qid, data.name));
 }
 
@@ -78,62 +82,141 @@ report::query_document find(datasets::dataset const& query, std::vector<std::siz
 
 /// Refuses what makes no sense before anything is read.
 void check(session& owner, explain_arguments const& arguments) {
+  if (!arguments.all && arguments.qid.empty())
+    throw usage_error("--qid is required, or --all for all documents of all queries");
   arguments.scorer.check(owner, {{"--test", arguments.test}, {"--names", arguments.names}});
   owner.outputs({{"--out", arguments.out}});
+}
+
+/// Writes blocks or JSON in the form that the line asks for.
+class explanation_output {
+ public:
+  explanation_output(session& owner, explain_arguments const& arguments)
+      : out_(arguments.out),
+        json_(arguments.format == "json" || owner.run.json),
+        form_(arguments.format == "markdown" ? eval::table_format::markdown
+                                             : eval::table_format::table),
+        top_(arguments.top.value_or(arguments.all ? 5 : 20)) {}
+
+  std::size_t top() const { return top_; }
+  bool is_json() const { return json_; }
+  void write(std::string_view text) { out_.write(text); }
+  void commit() { out_.commit(); }
+
+  void explanation(report::query_document const& document, l2r::model_explanation const& why,
+                   l2r::explainer const& explainer, std::span<report::member_words const> words) {
+    write(json_ ? json_text_of(report::explanation_json(document, why, words))
+                : report::to_text(
+                      report::explanation(document, why, explainer.effects(why), words, top_),
+                      form_));
+  }
+  /// `of_first`, `of_second`: the effects, where there are several members.
+  void explanation(report::query_document const& first, report::query_document const& second,
+                   l2r::model_comparison const& why, l2r::score_effects const& of_first,
+                   l2r::score_effects const& of_second,
+                   std::span<report::member_words const> words) {
+    write(json_ ? json_text_of(report::explanation_json(first, second, why, words))
+                : report::to_text(
+                      report::explanation(first, second, why, of_first, of_second, words, top_),
+                      form_));
+  }
+  template <class... Of>
+  void effects(Of const&... of) {
+    write(json_ ? json_text_of(report::effects_json(of...))
+                : report::to_text(report::effects(of..., top_), form_));
+  }
+
+ private:
+  output_file out_;
+  bool json_;
+  eval::table_format form_;
+  std::size_t top_;
+};
+
+using all_words = std::vector<report::member_words>;
+
+all_words words_of(l2r::explainer const& explainer, l2r::scorer const& scorer,
+                   datasets::feature_names const& names) {
+  all_words words;
+  auto const& members = scorer.fitted().members;
+  for (std::size_t k = 0; k < members.size(); ++k)
+    words.push_back(report::words_of(members[k], explainer.ranges(k), names));
+  return words;
 }
 
 /// Writes why the documents that the line names have their scores.
 void write_explanation(session& owner, explain_arguments const& arguments,
                        l2r::explainer const& explainer, datasets::dataset const& query,
-                       std::span<report::member_words const> words, output_file& out) {
-  bool const json = arguments.format == "json" || owner.run.json;
-  auto const format =
-      arguments.format == "markdown" ? eval::table_format::markdown : eval::table_format::table;
-  auto write = [&](auto const& why, auto const&... documents) {
-    out.write(json ? json_text_of(report::explanation_json(documents..., why, words))
-                   : report::to_text(report::explanation(documents..., why, words, arguments.top),
-                                     format));
-  };
+                       all_words const& words, explanation_output& out) {
   auto const& order = explainer.order();
   report::query_document const document =
       find(query, order, arguments.document, "--docid", "--rank");
-  auto const timer = owner.stage("explain");
-  if (!is_given(arguments.against))
-    return write(explainer.explain(owner.ctx(), document.d, arguments.top), document);
+  if (!is_given(arguments.against)) {
+    if (arguments.by_feature)
+      return out.effects(document, explainer.effects(owner.ctx(), document.d), words);
+    return out.explanation(document, explainer.explain(owner.ctx(), document.d, out.top()),
+                           explainer, words);
+  }
   report::query_document const other =
       find(query, order, arguments.against, "--against", "--against-rank");
   if (other.d == document.d)
     throw usage_error(fmt::format("--against: found document {} itself, expected another one",
                                   query.docid(document.d)));
-  write(explainer.compare(owner.ctx(), document.d, other.d, arguments.top), document, other);
+  l2r::score_effects first, second;
+  if (arguments.by_feature || words.size() > 1) {
+    first = explainer.effects(owner.ctx(), document.d);
+    second = explainer.effects(owner.ctx(), other.d);
+  }
+  if (arguments.by_feature) return out.effects(document, other, first, second, words);
+  out.explanation(document, other, explainer.compare(owner.ctx(), document.d, other.d, out.top()),
+                  first, second, words);
+}
+
+/// Writes why all documents of the queries have their scores, query by query.
+void write_queries(session& owner, datasets::dataset const& test, l2r::scorer const& scorer,
+                   datasets::feature_names const& names, explanation_output& out) {
+  if (out.is_json()) out.write("[\n");
+  for (std::size_t q = 0; q < test.queries.size(); ++q) {
+    owner.ctx().report("explain", q, test.queries.size());
+    datasets::dataset const query = query_of(test, test.queries[q]);
+    l2r::explainer const explainer(owner.ctx(), scorer, query);
+    if (q > 0) out.write(out.is_json() ? ",\n" : "\n");
+    out.effects(query, explainer.effects(owner.ctx()), words_of(explainer, scorer, names));
+  }
+  if (out.is_json()) out.write("]\n");
 }
 
 void explain(session& owner, explain_arguments const& arguments) {
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
-  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  // An output that cannot be written fails before the work.
+  explanation_output out(owner, arguments);
   datasets::feature_names names;
   if (!arguments.names.empty())
     names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
   l2r::scorer const scorer =
       make_scorer(owner, arguments.scorer.fit_or_read(owner, recipes), arguments.scorer.ranker, 1);
-  datasets::dataset query;
+  datasets::dataset test;
   {
     auto const timer = owner.stage("read");
-    query =
-        query_of(arguments.scorer.reading.read(owner, arguments.test, arguments.scorer.first_test(),
-                                               reading_arguments::labels::any),
-                 arguments.qid);
+    test = arguments.scorer.reading.read(owner, arguments.test, arguments.scorer.first_test(),
+                                         reading_arguments::labels::any);
+    if (!arguments.qid.empty()) test = query_of(test, arguments.qid);
   }
-  warn_of_lacking_features(owner, query, scorer.fitted());
-  auto const& members = scorer.fitted().members;
+  warn_of_lacking_features(owner, test, scorer.fitted());
   // The members learned from the same documents, so that their features have the same numbers.
-  query = datasets::renumbered(std::move(query), names_of(members.front()));
-  l2r::explainer const explainer(owner.ctx(), scorer, query);
-  std::vector<report::member_words> words;
-  for (std::size_t k = 0; k < members.size(); ++k)
-    words.push_back(report::words_of(members[k], explainer.ranges(k), names));
-  write_explanation(owner, arguments, explainer, query, words, out);
+  test = datasets::renumbered(std::move(test), names_of(scorer.fitted().members.front()));
+  auto const timer = owner.stage("explain");
+  if (arguments.qid.empty()) {
+    write_queries(owner, test, scorer, names, out);
+  } else {
+    l2r::explainer const explainer(owner.ctx(), scorer, test);
+    all_words const words = words_of(explainer, scorer, names);
+    if (arguments.all)
+      out.effects(test, explainer.effects(owner.ctx()), words);
+    else
+      write_explanation(owner, arguments, explainer, test, words, out);
+  }
   out.commit();
 }
 
@@ -147,17 +230,27 @@ void add_explain(CLI::App& program, session& owner) {
       explain);
   a.scorer.add_inputs_to(verb);
   path_option(verb, "--test,TEST", a.test, "Documents that were ranked")->required();
-  value_option(verb, "--qid Q", a.qid, "The query")->required();
+  value_option(verb, "--qid Q", a.qid, "The query");
+  CLI::Option* const all = verb.add_flag(
+      "--all", a.all, "All documents of the query, or of all queries: one line a document");
   CLI::Option* const docid =
       value_option(verb, "--docid D", a.document.docid,
                    "Its document, by docid or QID-LINE; else the first of the ranking");
-  number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")->excludes(docid);
+  number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")
+      ->excludes(docid)
+      ->excludes(all);
+  docid->excludes(all);
   CLI::Option* const against =
       value_option(verb, "--against D", a.against.docid,
                    "Another document: which rules put one above the other");
   number_option(verb, "--against-rank", a.against.rank, "Another document, by rank from 1")
-      ->excludes(against);
-  number_option(verb, "--top", a.top, "Most rules listed each way, and items");
+      ->excludes(against)
+      ->excludes(all);
+  against->excludes(all);
+  verb.add_flag("--by-feature", a.by_feature,
+                "One line a feature, all members together, in the score's unit");
+  number_option(verb, "--top", a.top,
+                "Most rules listed each way, items and features; 20, with --all 5");
   path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
   word_option(verb, "--format", a.format, {"text", "markdown", "json"},
               "Form of the output; json as --json does");

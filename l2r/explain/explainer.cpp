@@ -5,6 +5,7 @@
 #include "l2r/model/scorer.hpp"
 #include "l2r/rules/engine_knobs.hpp"
 #include "l2r/rules/prepared_training.hpp"
+#include "l2r/rules/rule_walk.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -103,6 +104,9 @@ explainer::explainer(context const& ctx, scorer const& by, datasets::dataset con
             datasets::apply_discretizer(ctx, list, *cuts_of(k)));
       }
       mine.scores = scorer_access::prepared(by, k).score(ctx, *mine.items).scores;
+      if (auto const* const rules = scorer_access::prepared(by, k).rules())
+        mine.known =
+            std::make_shared<known_items const>(ranker_access::prepared(*rules), *mine.items);
     }
     mine.order = ranking(mine.scores, 0, mine.scores.size());
     auto const [mean, deviation] = moments_of(mine.scores);
@@ -192,8 +196,19 @@ std::vector<score_term> explainer::joint_terms(std::size_t k, std::size_t d) con
   return terms;
 }
 
+void explainer::expect_explainable(context const& ctx) const {
+  for (std::size_t k = 0; k < members_.size(); ++k)
+    if (members_[k].known)
+      l2r::expect_explainable(ctx, ranker_access::prepared(rules_of(k)), *members_[k].known);
+}
+
 model_explanation explainer::explain(context const& ctx, std::size_t d, std::size_t top) const {
   expect_document(scores_, d);
+  expect_explainable(ctx);
+  return explained(ctx, d, top);
+}
+
+model_explanation explainer::explained(context const& ctx, std::size_t d, std::size_t top) const {
   model_explanation whole{scores_[d], rank_of(order_, d), {}};
   for (std::size_t k = 0; k < members_.size(); ++k) {
     member_list const& mine = members_[k];
@@ -203,11 +218,12 @@ model_explanation explainer::explain(context const& ctx, std::size_t d, std::siz
     one.mean = mine.mean;
     one.deviation = mine.deviation;
     one.part = part(k, d);
-    if (scorer_access::prepared(by_, k).rules() == nullptr) {
+    if (!mine.known) {
       one.why = terms(k, d);
       continue;
     }
-    explanation of_rules = l2r::explain(ctx, rules_of(k), *mine.items, d, top);
+    explanation of_rules =
+        explain_one(ctx, ranker_access::prepared(rules_of(k)), *mine.known, d, top);
     expect_same_score(of_rules.score, one.score);
     one.why = std::move(of_rules);
   }

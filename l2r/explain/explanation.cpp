@@ -190,13 +190,6 @@ class summary {
   std::vector<rules::item> last_;
 };
 
-/// A document's itemsets are walked by one thread, and their rules kept.
-void expect_explainable(context const& ctx, prepared_training const& training,
-                        known_items const& test) {
-  constexpr double most_of_one = 1e11;
-  expect_feasible(ctx, training, test, most_of_one * static_cast<double>(test.documents()));
-}
-
 template <class Sum, class Number>
 explanation explain_with(context const& ctx, prepared_training const& training,
                          std::vector<rules::item> const& items, std::size_t top) {
@@ -258,6 +251,12 @@ comparison compare_with(context const& ctx, prepared_training const& training,
 }
 
 }  // namespace
+
+void expect_explainable(context const& ctx, prepared_training const& training,
+                        known_items const& test) {
+  constexpr double most_of_one = 1e11;
+  expect_feasible(ctx, training, test, most_of_one * static_cast<double>(test.documents()));
+}
 
 explanation explain_one(context const& ctx, prepared_training const& training,
                         known_items const& test, std::size_t d, std::size_t top) {

@@ -240,12 +240,33 @@ struct score_effects {
   /// The score of each document of the list before features add to it: with rules the mean label,
   /// with several members minus the means of their scores. 0 for a sum alone.
   double base = 0;
+  std::vector<double> base_by_member{};  ///< [members]
   /// Each feature of any member once, ascending, pairs after their first feature. The same for each
   /// document of the list.
   std::vector<feature_effect> features;
 };
 
+/// Numbers as multiples of `unit` that add up to `sum` of them: each is rounded down, then those
+/// with the largest remainders are raised by one unit (of equal ones the first). Where `sum` is not
+/// near the sum of the numbers, all are raised or lowered alike before. [numbers]
+std::vector<std::int64_t> rounded_to_sum(std::span<double const> numbers, double unit,
+                                         std::int64_t sum);
+
+/// A document's effects as they are shown, in units of the last digit: `base` and `adds` are the
+/// rounded score; the members' columns add up to `base` and `adds`, line by line.
+struct shown_effects {
+  std::int64_t score = 0, base = 0;
+  std::vector<std::int64_t> base_by_member;          ///< [members] the same for all documents
+  std::vector<std::int64_t> adds;                    ///< [features]
+  std::vector<std::vector<std::int64_t>> by_member;  ///< [members][features]
+};
+/// Digits after the point to show of documents: 0 where all effects are whole, as on a card;
+/// else 6.
+int digits_of(std::span<score_effects const> all);
+shown_effects shown(score_effects const& of, int digits);
+
 struct joint_documents;
+class known_items;
 
 /// Explains the scores of one query's list of documents.
 class explainer {
@@ -268,6 +289,11 @@ class explainer {
   /// deviation of its member's scores and over the number of members. Throws `usage_error` where
   /// there is no such document.
   score_effects effects(context const& ctx, std::size_t d) const;
+  /// The same of a document that `explain` explained: its rules are not counted anew.
+  score_effects effects(model_explanation const& why) const;
+  /// Each document of the list [documents]. Rules are walked once a document, several documents at
+  /// once.
+  std::vector<score_effects> effects(context const& ctx) const;
   /// What the items of member k stand for; none for a member of raw documents.
   std::vector<datasets::item_range> ranges(std::size_t k) const;
 
@@ -276,12 +302,16 @@ class explainer {
     std::shared_ptr<datasets::binned_dataset const> items;  // null for raw documents
     std::vector<linear_part> parts;                         // linear: [documents x features]
     std::shared_ptr<joint_documents const> joint;           // joint
+    std::shared_ptr<known_items const> known;               // rules
     std::vector<double> scores;
     std::vector<std::size_t> order;
     double mean = 0, deviation = 0;
   };
 
   ranker const& rules_of(std::size_t k) const;
+  void expect_explainable(context const& ctx) const;
+  model_explanation explained(context const& ctx, std::size_t d, std::size_t top) const;
+  std::vector<std::vector<datasets::item_range>> all_ranges() const;
   double part(std::size_t k, std::size_t d) const;
   sum_explanation terms(std::size_t k, std::size_t d) const;
   std::vector<score_term> joint_terms(std::size_t k, std::size_t d) const;

@@ -582,6 +582,41 @@ void expect_sum(score_effects const& of, std::size_t members) {
     sum += one.adds;
   }
   EXPECT_NEAR(sum, of.score, 1e-12);
+  double base = 0;
+  for (double const one : of.base_by_member) base += one;
+  EXPECT_EQ(of.base, base);
+}
+
+/// The effects of all documents at once are those of each, bit for bit, on any number of threads.
+void expect_same_lists(explainer const& why, std::size_t documents) {
+  for (int const threads : {1, 4}) {
+    context ctx;
+    ctx.threads = threads;
+    std::vector<score_effects> const all = why.effects(ctx);
+    ASSERT_EQ(all.size(), documents);
+    for (std::size_t d = 0; d < documents; ++d) {
+      score_effects const one = why.effects(ctx, d);
+      EXPECT_EQ(all[d].rank, one.rank);
+      EXPECT_EQ(bits_of(all[d].base), bits_of(one.base));
+      ASSERT_EQ(all[d].features.size(), one.features.size());
+      for (std::size_t f = 0; f < one.features.size(); ++f)
+        EXPECT_EQ(all[d].features[f].by_member, one.features[f].by_member);
+    }
+  }
+}
+
+TEST(rounded_to_sum, raises_the_largest_remainders) {
+  using numbers = std::vector<double>;
+  using units = std::vector<std::int64_t>;
+  EXPECT_EQ(rounded_to_sum(numbers{.14, .26, .6}, .1, 10), (units{1, 3, 6}));
+  EXPECT_EQ(rounded_to_sum(numbers{.25, .25, .5}, .5, 2),
+            (units{1, 0, 1}));  // of equal ones the first
+  EXPECT_EQ(rounded_to_sum(numbers{-1.4, -1.4, .8}, 1, -2), (units{-1, -2, 1}));
+  EXPECT_EQ(rounded_to_sum(numbers{5, 7, -2}, 1, 10), (units{5, 7, -2}));
+  EXPECT_EQ(rounded_to_sum(numbers{1.5}, 1, 2), (units{2}));
+  EXPECT_EQ(rounded_to_sum(numbers{0, 0, 0}, 1, 7), (units{3, 2, 2}));
+  EXPECT_EQ(rounded_to_sum(numbers{0, 0, 0}, 1, -7), (units{-2, -2, -3}));
+  EXPECT_EQ(rounded_to_sum(numbers{}, 1, 7), units{});
 }
 
 TEST(explainer, effects_of_features_add_up_to_the_score) {
@@ -609,6 +644,7 @@ TEST(explainer, effects_of_features_add_up_to_the_score) {
       }
     }
     EXPECT_THROW(why.effects(ctx, list.size()), usage_error);
+    expect_same_lists(why, list.size());
   }
   // A sum alone is its terms.
   scorer const s(ctx, fit(ctx, list_of(120, 1, 8), std::vector<recipe>{scorecard_recipe{}}));

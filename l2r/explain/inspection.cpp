@@ -59,15 +59,6 @@ void for_each(context const& ctx, std::string_view stage, std::size_t n, Work&& 
   ctx.report(stage, n, n);
 }
 
-/// What a thread of a loop works with.
-context one_thread(context const& ctx) {
-  context alone;
-  alone.threads = 1;
-  alone.seed = ctx.seed;
-  alone.stop = ctx.stop;
-  return alone;
-}
-
 /// For a part of the work that is counted as a whole.
 context without_progress(context const& ctx) {
   context quiet = ctx;

@@ -150,6 +150,18 @@ class walk {
   score_sums<Sum> sums_;
 };
 
+/// Throws `usage_error` where documents of `test` have too many itemsets for one thread to walk.
+void expect_explainable(context const& ctx, prepared_training const& training,
+                        known_items const& test);
+/// What a thread of a loop works with.
+inline context one_thread(context const& ctx) {
+  context alone;
+  alone.threads = 1;
+  alone.seed = ctx.seed;
+  alone.stop = ctx.stop;
+  return alone;
+}
+
 /// explain() of document d of `test`, however much work that is.
 explanation explain_one(context const& ctx, prepared_training const& training,
                         known_items const& test, std::size_t d, std::size_t top);

@@ -14,7 +14,7 @@ from . import _core
 from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid, warn_of_one_query
 from ._discretizer import READING, columns_to_keep, discretizer_options
 from ._evaluation import evaluate
-from ._explanation import Explanation, explanation_of
+from ._explanation import Explanation, ListExplanation, explanation_of, list_explanation_of
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -114,6 +114,8 @@ class RuleRanker(Running, BaseEstimator):
     ----------
     model_ : the fitted model; pickles hold the bytes of its file
     recommendation_ : dict, with members="recommended": name, members, reason
+    parameters_ : list of dicts, one a member: its kind and the parameters that it was fitted with, where `get_params` has
+        None, "cross-fit" or "recommended", too
     feature_importances_ : array [features]
 
     Examples
@@ -315,6 +317,27 @@ class RuleRanker(Running, BaseEstimator):
             found = self._scorer(run).explain(run, query, None if row is None else place[row],
                                               None if against is None else place[against], top)
         return explanation_of(found, int(rows[found["document"]]), against)
+
+    @checked
+    def explain_all(self, X: Rows, qid: Vector | None = None) -> ListExplanation:
+        """Why all rows of X have their scores, by features: each among the rows of its query, those of X without
+        query ids. Returns a ListExplanation."""
+        check_is_fitted(self)
+        X, qid = split_qid(X, qid, self.qid_column)
+        with self._running() as run:
+            documents, queries = self._documents(run, X, qid)
+            found = self._scorer(run).explain_all(run, documents)
+        return list_explanation_of(found, self.model_.kinds, queries, None if qid is None else qid_array(qid, queries.rows))
+
+    @property
+    def parameters_(self) -> list[dict[str, Any]]:
+        """The kind of each member and the parameters that it was fitted with: defaults that depend on the kind, and
+        penalties that were chosen, as the values that were used."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError as error:
+            raise AttributeError("parameters_: the ranker is not fitted") from error
+        return self.model_.used_parameters
 
     @property
     def feature_importances_(self) -> Array:

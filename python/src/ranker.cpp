@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -126,6 +128,24 @@ nb::dict model_parameters(l2r::model const& model) {
     std::visit([&](auto const& of) { add_parameters(own, of); }, member);
     for (auto const& [name, value] : own)
       if (!all.contains(name)) all[name] = value;
+  }
+  return all;
+}
+
+/// What each member was fitted with, penalties that were chosen as numbers.
+nb::list used_parameters(l2r::model const& model) {
+  nb::list all;
+  for (l2r::model_member const& member : model.members) {
+    nb::dict own;
+    own["kind"] = std::string(l2r::kind_of(member));
+    if (auto const* const cuts = cuts_of(member))
+      for (auto const& [name, value] : parameters_of(cuts->options)) own[name] = value;
+    std::visit([&](auto const& of) { add_parameters(own, of); }, member);
+    if (auto const* const card = std::get_if<l2r::scorecard_member>(&member)) {
+      own["points_penalty"] = card->options.points_penalty;
+      own["smoothness"] = card->options.smoothness;
+    }
+    all.append(own);
   }
   return all;
 }
@@ -258,6 +278,77 @@ nb::dict compared(l2r::sum_comparison const& why, wording const& words) {
   return all;
 }
 
+/// The value of a feature in a document; NaN where it is missing.
+double value_of(datasets::dataset const& list, std::size_t d, std::uint32_t feature,
+                datasets::unlisted_values unlisted) {
+  for (datasets::feature_value const& v : list.document(d))
+    if (v.feature == feature) return v.value;
+  return unlisted == datasets::unlisted_values::zero ? 0 : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Scores of documents by features, as arrays: rulerank/_explanation.py shows them.
+class effect_arrays {
+ public:
+  effect_arrays(l2r::model const& of, int digits) : digits_(digits) {
+    auto const* const cuts = cuts_of(of.members.front());
+    unlisted_ = cuts != nullptr
+                    ? cuts->options.unlisted
+                    : std::get<l2r::linear_member>(of.members.front()).weights.options.unlisted;
+  }
+
+  void add(datasets::dataset const& list, std::size_t d, l2r::score_effects const& of) {
+    features_ = of.features;
+    scores_.push_back(of.score);
+    ranks_.push_back(static_cast<std::int64_t>(of.rank));
+    base_.push_back(of.base);
+    l2r::shown_effects const shown = l2r::shown(of, digits_);
+    shown_scores_.push_back(shown.score);
+    for (std::size_t k = 0; k < of.base_by_member.size(); ++k) {
+      base_by_member_.push_back(of.base_by_member[k]);
+      shown_base_by_member_.push_back(shown.base_by_member[k]);
+      for (l2r::feature_effect const& one : of.features) by_member_.push_back(one.by_member[k]);
+      shown_by_member_.insert(shown_by_member_.end(), shown.by_member[k].begin(),
+                              shown.by_member[k].end());
+    }
+    for (l2r::feature_effect const& one : of.features) {
+      adds_.push_back(one.adds);
+      values_.push_back(one.partner ? std::numeric_limits<double>::quiet_NaN()
+                                    : value_of(list, d, one.feature, unlisted_));
+    }
+  }
+
+  /// Arrays [documents], [documents x features], [documents x members x features] in this order.
+  nb::dict take(datasets::feature_names const& names) {
+    nb::list features;
+    for (l2r::feature_effect const& one : features_) {
+      std::string text = datasets::feature_text(one.feature, names);
+      if (one.partner) text += " and " + datasets::feature_text(*one.partner, names);
+      features.append(text);
+    }
+    nb::dict all;
+    all["features"] = features;
+    all["digits"] = digits_;
+    all["scores"] = array_of(std::move(scores_));
+    all["ranks"] = array_of(std::move(ranks_));
+    all["base"] = array_of(std::move(base_));
+    all["base_by_member"] = array_of(std::move(base_by_member_));
+    all["values"] = array_of(std::move(values_));
+    all["adds"] = array_of(std::move(adds_));
+    all["by_member"] = array_of(std::move(by_member_));
+    all["shown_scores"] = array_of(std::move(shown_scores_));
+    all["shown_base_by_member"] = array_of(std::move(shown_base_by_member_));
+    all["shown_by_member"] = array_of(std::move(shown_by_member_));
+    return all;
+  }
+
+ private:
+  int digits_;
+  datasets::unlisted_values unlisted_;
+  std::vector<l2r::feature_effect> features_;
+  std::vector<double> scores_, base_, base_by_member_, values_, adds_, by_member_;
+  std::vector<std::int64_t> ranks_, shown_scores_, shown_base_by_member_, shown_by_member_;
+};
+
 /// A model made ready to score.
 class python_scorer {
  public:
@@ -283,22 +374,49 @@ class python_scorer {
   /// Why document d has its score, or the first of the ranking; or why it stands above another.
   nb::dict explain(run_settings const& how, documents const& list, std::optional<std::size_t> d,
                    std::optional<std::size_t> against, std::size_t top) const {
-    datasets::feature_names const& names = names_of(scorer_.fitted());
     l2r::explainer const why =
         run(how, [&](context const& ctx) { return l2r::explainer(ctx, scorer_, list.data); });
     std::size_t const first = d ? *d : why.order().front();
-    nb::dict all = against ? comparison(how, why, names, first, *against, top)
-                           : explanation(how, why, names, first, top);
+    nb::dict all = against ? comparison(how, why, list.data, first, *against, top)
+                           : explanation(how, why, list.data, first, top);
     all["document"] = first;
     return all;
+  }
+
+  /// All documents by features, query by query.
+  nb::dict explain_all(run_settings const& how, documents const& list) const {
+    auto const effects = run(how, [&](context const& ctx) {
+      std::vector<l2r::score_effects> of;
+      for (std::size_t q = 0; q < list.data.queries.size(); ++q) {
+        ctx.report("explain", q, list.data.queries.size());
+        std::vector<std::size_t> rows(list.data.queries[q].size());
+        std::iota(rows.begin(), rows.end(), list.data.queries[q].begin);
+        datasets::dataset const query = datasets::subset(list.data, rows);
+        for (l2r::score_effects& one : l2r::explainer(ctx, scorer_, query).effects(ctx))
+          of.push_back(std::move(one));
+      }
+      return of;
+    });
+    std::vector<std::size_t> all(effects.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return arrays_of(list.data, all, effects);
   }
 
   std::string engine() const { return std::string(l2r::name_of(scorer_.engine())); }
 
  private:
+  /// `effects` of the documents `rows` of a list.
+  nb::dict arrays_of(datasets::dataset const& list, std::vector<std::size_t> const& rows,
+                     std::vector<l2r::score_effects> const& effects) const {
+    effect_arrays arrays(scorer_.fitted(), l2r::digits_of(effects));
+    for (std::size_t k = 0; k < rows.size(); ++k) arrays.add(list, rows[k], effects[k]);
+    return arrays.take(names_of(scorer_.fitted()));
+  }
+
   nb::dict explanation(run_settings const& how, l2r::explainer const& why,
-                       datasets::feature_names const& names, std::size_t d, std::size_t top) const {
+                       datasets::dataset const& list, std::size_t d, std::size_t top) const {
     auto const found = run(how, [&](context const& ctx) { return why.explain(ctx, d, top); });
+    datasets::feature_names const& names = names_of(scorer_.fitted());
     nb::list members;
     for (std::size_t k = 0; k < found.members.size(); ++k) {
       l2r::member_explanation const& one = found.members[k];
@@ -316,12 +434,14 @@ class python_scorer {
     all["score"] = found.score;
     all["rank"] = found.rank;
     all["members"] = members;
+    all["effects"] = arrays_of(list, {d}, {why.effects(found)});
     return all;
   }
 
   nb::dict comparison(run_settings const& how, l2r::explainer const& why,
-                      datasets::feature_names const& names, std::size_t first, std::size_t second,
+                      datasets::dataset const& list, std::size_t first, std::size_t second,
                       std::size_t top) const {
+    datasets::feature_names const& names = names_of(scorer_.fitted());
     auto const found =
         run(how, [&](context const& ctx) { return why.compare(ctx, first, second, top); });
     nb::list members;
@@ -340,6 +460,10 @@ class python_scorer {
     all["scores"] = nb::make_tuple(found.first_score, found.second_score);
     all["ranks"] = nb::make_tuple(found.first_rank, found.second_rank);
     all["members"] = members;
+    all["effects"] =
+        arrays_of(list, {first, second}, run(how, [&](context const& ctx) {
+                    return std::vector{why.effects(ctx, first), why.effects(ctx, second)};
+                  }));
     return all;
   }
 
@@ -540,6 +664,8 @@ void add_model(nb::module_& to) {
                      return kinds;
                    })
       .def_prop_ro("parameters", [](fitted_model const& of) { return model_parameters(of.model); })
+      .def_prop_ro("used_parameters",
+                   [](fitted_model const& of) { return used_parameters(of.model); })
       .def_prop_ro("feature_count", [](fitted_model const& of) { return feature_count(of.model); })
       .def_prop_ro("feature_names", [](fitted_model const& of) {
         std::vector<std::string> names;
@@ -576,6 +702,7 @@ void add_ranker(nb::module_& to) {
       .def("score_each", &python_scorer::score_each, "run"_a, "documents"_a)
       .def("explain", &python_scorer::explain, "run"_a, "query"_a, "document"_a.none(),
            "against"_a.none(), "top"_a)
+      .def("explain_all", &python_scorer::explain_all, "run"_a, "documents"_a)
       .def_prop_ro("engine", &python_scorer::engine);
 }
 

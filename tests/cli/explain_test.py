@@ -1,5 +1,6 @@
 """The verb explain: what it says of a score, against rules counted here, and what it refuses."""
 
+import decimal
 import fractions
 import json
 import random
@@ -135,6 +136,110 @@ class Explain(harness.CommandLine):
                     shown = self.explain("--members", kinds, "--qid", 1, "--top", 3, "--names", self.names,
                                          *words)
                     self.assertIn("BM25 of title", shown)
+
+    def rows_of(self, shown, head):
+        """Rows of numbers, and the words after them, of the table whose header begins with `head`."""
+        lines = shown.split("\n")
+        at = next(i for i, line in enumerate(lines) if line.split()[:1] == [head])
+        rows = []
+        for line in lines[at + 1:]:
+            if not line:
+                break
+            rows.append(re.findall(r"(?<!\S)-?\d+(?:\.\d+)?(?= |$)|\([^)]*\)", line))
+        return lines[at], rows
+
+    KINDS = ("card", "scorecard", "linear", "joint", "rules", "scorecard,linear,rules", "rules,joint")
+
+    def test_one_line_a_feature_adds_up_as_shown(self):
+        for kinds in self.KINDS:
+            members = kinds.split(",")
+            columns = 1 + (len(members) if len(members) > 1 else 0)
+            for top in (0, 1, 50):
+                with self.subTest(kinds=kinds, top=top):
+                    shown = self.explain("--members", kinds, "--qid", 1, "--rank", 2, "--by-feature", "--top", top)
+                    score = decimal.Decimal(re.search(r"score (\S+)$", shown, re.M)[1])
+                    head, rows = self.rows_of(shown, "adds")
+                    self.assertEqual(head.split()[1:-2], members if len(members) > 1 else [])
+                    numbers = [[decimal.Decimal(x) for x in row[:columns]] for row in rows]
+                    for row in numbers:
+                        if columns > 1:
+                            self.assertEqual(sum(row[1:]), row[0], shown)
+                    for column in zip(*numbers):
+                        self.assertEqual(sum(column[:-1]), column[-1], shown)
+                    self.assertEqual(numbers[-1][0], score.quantize(numbers[-1][0], decimal.ROUND_HALF_UP))
+            why = self.explained("--members", kinds, "--qid", 1, "--rank", 2, "--by-feature")
+            self.assertEqual(why["members"], members)
+            adds = [f["adds"] for f in why["features"]]
+            self.assertEqual(adds, sorted(adds, key=abs, reverse=True))
+            self.assertAlmostEqual(why["base"] + sum(adds), why["document"]["score"], places=12)
+            for one in why["features"]:
+                if len(members) > 1:
+                    self.assertAlmostEqual(sum(one["by_member"]), one["adds"], places=12)
+                line = TEST_ROWS[int(why["document"]["docid"][1:])]
+                self.assertEqual(one["value"], line[1][one["feature"] - 1])
+
+    def test_terms_of_sums_add_up_as_shown(self):
+        for kind in ("card", "scorecard", "linear", "joint"):
+            for top in (1, 2, 50):
+                with self.subTest(kind=kind, top=top):
+                    line = ["--members", kind, "--qid", 1, "--rank", 2, "--top", top]
+                    for head, words, columns in (("points" if kind == "card" else "adds", [], 1),
+                                                 ("difference", ["--against-rank", 5], 3)):
+                        shown = self.explain(*line, *words)
+                        _, rows = self.rows_of(shown, head)
+                        for column in zip(*([decimal.Decimal(x) for x in row[:columns]] for row in rows)):
+                            self.assertEqual(sum(column[:-1]), column[-1], shown)
+                        self.assertEqual(rows[-1][-1], "(score)")
+                        self.assertEqual(shown.count(" other "), int(top < 3), shown)
+
+    def test_the_difference_of_two_documents_adds_up_as_shown(self):
+        for kinds in self.KINDS:
+            for top in (0, 1, 50):
+                with self.subTest(kinds=kinds, top=top):
+                    shown = self.explain("--members", kinds, "--qid", 1, "--against-rank", 5, "--by-feature",
+                                         "--top", top)
+                    _, rows = self.rows_of(shown, "difference")
+                    numbers = [[decimal.Decimal(x) for x in row[:3]] for row in rows]
+                    for row in numbers:
+                        self.assertEqual(row[1] - row[2], row[0], shown)
+                    for column in zip(*numbers):
+                        self.assertEqual(sum(column[:-1]), column[-1], shown)
+            both = self.explained("--members", kinds, "--qid", 1, "--against-rank", 5, "--by-feature")
+            self.assertAlmostEqual(sum(f["difference"] for f in both["features"]),
+                                   both["first"]["score"] - both["second"]["score"], places=12)
+            for one in both["features"]:
+                self.assertAlmostEqual(one["first"]["adds"] - one["second"]["adds"], one["difference"], places=12)
+
+    def test_all_documents_at_once(self):
+        for kinds in self.KINDS:
+            scores = self.ranked("--members", kinds)
+            with self.subTest(kinds=kinds):
+                queries = self.explained("--members", kinds, "--all")
+                self.assertEqual([q["qid"] for q in queries], ["0", "1"])
+                self.assertEqual(queries[1], self.explained("--members", kinds, "--all", "--qid", 1))
+                self.assertEqual(queries, self.explained("--members", kinds, "--all", "--threads", 3))
+                for q, query in enumerate(queries):
+                    self.assertEqual([d["rank"] for d in query["documents"]], list(range(1, 9)))
+                    for document in query["documents"]:
+                        self.assertEqual(document["score"], scores[int(document["docid"][1:])])
+                        self.assertAlmostEqual(query["base"] + sum(document["adds"]), document["score"], places=12)
+                    second = query["documents"][1]
+                    one = self.explained("--members", kinds, "--qid", q, "--rank", 2, "--by-feature")
+                    of = {(f["feature"], str(f.get("partner", {}).get("feature"))): f["adds"] for f in one["features"]}
+                    self.assertEqual(of, {(f["feature"], str(f.get("partner", {}).get("feature"))): adds for f, adds
+                                          in zip(query["features"], second["adds"])})
+                for top in (0, 2, 50):
+                    shown = self.explain("--members", kinds, "--all", "--qid", 1, "--top", top)
+                    head, rows = self.rows_of(shown, "rank")
+                    self.assertEqual(len(rows), 8)
+                    self.assertEqual("(base)" in head, query["base"] != 0)
+                    for row in rows:
+                        rank, label, score, *parts = row
+                        self.assertEqual(sum(map(decimal.Decimal, parts)), decimal.Decimal(score), shown)
+                text = self.explain("--members", kinds, "--all")
+                self.assertEqual(text.count("\nquery "), 1)
+                self.assertTrue(text.startswith("query 0: 8 documents\n"))
+        self.assertIn("## query 1: 8 documents", self.explain("--all", "--format", "markdown"))
 
     def test_members_that_fit_chooses(self):
         """Points and weights of one model, or rules and points, add up to what rank writes."""
@@ -330,8 +435,11 @@ class Explain(harness.CommandLine):
                 self.assertEqual({key: member[key] for key in told}, told)
         words = ["--qid", 1, "--docid", "D9", "--settings", settings]
         text, markdown = self.explain(*words), self.explain(*words, "--format", "markdown")
+        parts = re.findall(r"^ +(\d) +(-?\d+\.\d+) .*$", text, re.M)[:3]
+        _, effects = self.rows_of(text, "adds")
+        self.assertEqual([row[1] for row in parts], effects[-1][1:4])  # one unit, the same digits
         for k in (1, 2, 3):
-            self.assertIn(f"\nMember {k}, part ", text)
+            self.assertIn(f"\nMember {k}, part {decimal.Decimal(parts[k - 1][1]):+}", text)
             self.assertIn(f"\n## Member {k}, part ", markdown)
         both = self.explained(*words, "--against", "D14")
         parts = sum(m["first_part"] - m["second_part"] for m in both["members"])
@@ -357,6 +465,9 @@ class Explain(harness.CommandLine):
                 "--against: 'A' is two documents, expected 1-1 or 1-2", TWICE),
             row("against itself", "--qid 1 --rank 2 --against-rank 2",
                 "itself, expected another one"),
+            row("all and one", "--all --docid D9", "--all excludes --docid"),
+            row("all and two", "--all --against-rank 2", "--all excludes --against-rank"),
+            row("all of another query", "--all --qid 77", "--qid: found '77', expected a query of {in}"),
             row("by docid and rank", "--qid 1 --docid D9 --rank 1", "--docid excludes --rank"),
             row("format", "--qid 1 --format html", "--format: found 'html', expected text, markdown or json"),
             row("engine", "--qid 1 --engine fast", "found engine 'fast', expected one of auto, project"),
