@@ -118,12 +118,13 @@ std::string series_path(chart const& of, std::size_t s, plot_scale const& x, plo
     if (!can_show(p, of)) continue;
     double const at = x.at(p.x) + offset;
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at, y.at(p.y));
-    if (has_interval(p)) marks += error_bar(s, at, y.at(p.interval.low), y.at(p.interval.high));
+    if (shows_interval(p, of))
+      marks += error_bar(s, at, y.at(p.interval.low), y.at(p.interval.high));
     if (one.marks)
       marks +=
           mark(s, at, y.at(p.y),
                fmt::format("{}: {}, {:.6g}{}", p.name.empty() ? one.name : p.name, number(p.x), p.y,
-                           has_interval(p)
+                           shows_interval(p, of)
                                ? fmt::format(" [{:.6g}, {:.6g}]", p.interval.low, p.interval.high)
                                : std::string()));
   }

@@ -245,52 +245,11 @@ eval::table choices_table(curve_results const& all, setting_choice by) {
   return t;
 }
 
-/// All rankers of a budget, the best first, each with its settings that read most labels where
-/// these change anything.
-eval::table best_first_table(curve_results const& all, std::vector<curve_summary> const& of,
-                             double budget) {
-  std::vector<curve_summary const*> best;
-  for (curve_summary const& s : of) {
-    if (s.budget != budget) continue;
-    auto const same = std::ranges::find_if(best, [&](curve_summary const* other) {
-      return other->system == s.system && other->way == s.way;
-    });
-    if (same == best.end())
-      best.push_back(&s);
-    else if (s.settings > (*same)->settings && s.queries != (*same)->queries)
-      *same = &s;
-  }
-  std::ranges::stable_sort(best, std::greater<>(),
-                           [](curve_summary const* s) { return s->means.front(); });
-  eval::table t;
-  t.title = fmt::format(
-      "{} of the labels, the best first; differences to it in {} with 95 % intervals over the "
-      "queries",
-      percent(budget), all.options.measures.front().name());
-  auto const fixed = eval::column::style::fixed;
-  t.columns = {{"system"}, {"labels of"}, {"settings"}};
-  for (eval::measure const& m : all.options.measures) t.columns.push_back({m.name(), fixed, 4});
-  for (char const* const name : {"difference", "from", "to"}) t.columns.push_back({name, fixed, 4});
-  for (curve_summary const* const s : best) {
-    std::vector<eval::cell> row{s->system, s->way, std::string(name_of(s->settings))};
-    for (double const mean : s->means) row.emplace_back(mean);
-    if (s == best.front()) {
-      row.resize(t.columns.size(), eval::cell(std::string()));
-    } else {
-      eval::mean_interval const within =
-          eval::confidence_interval(less_by_query({s, best.front()}, 0));
-      for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
-    }
-    t.rows.push_back(std::move(row));
-  }
-  return t;
-}
-
 std::vector<eval::table> tables_of(curve_results const& all) {
   std::vector<curve_summary> const of = summaries(all);
   std::vector<eval::table> tables;
   for (auto budget = all.options.budgets.rbegin(); budget != all.options.budgets.rend(); ++budget)
-    tables.push_back(best_first_table(all, of, *budget));
+    tables.push_back(best_first_table(all, of, *budget, 0));
   for (setting_choice const by : setting_choices)
     if (std::any_of(of.begin(), of.end(), [&](curve_summary const& s) { return s.settings == by; }))
       for (std::size_t m = 0; m < all.options.measures.size(); ++m)
@@ -367,6 +326,51 @@ std::vector<curve_summary> summaries(curve_results const& all) {
     }
   }
   return found;
+}
+
+std::vector<curve_summary const*> best_first(std::vector<curve_summary> const& of, double budget,
+                                             std::size_t measure) {
+  std::vector<curve_summary const*> best;
+  for (curve_summary const& s : of) {
+    if (s.budget != budget) continue;
+    auto const same = std::ranges::find_if(best, [&](curve_summary const* other) {
+      return other->system == s.system && other->way == s.way;
+    });
+    if (same == best.end())
+      best.push_back(&s);
+    else if (s.settings > (*same)->settings && s.queries != (*same)->queries)
+      *same = &s;
+  }
+  std::ranges::stable_sort(best, std::greater<>(),
+                           [&](curve_summary const* s) { return s->means[measure]; });
+  return best;
+}
+
+eval::table best_first_table(curve_results const& all, std::vector<curve_summary> const& of,
+                             double budget, std::size_t measure) {
+  std::vector<curve_summary const*> const best = best_first(of, budget, measure);
+  eval::table t;
+  t.title = fmt::format(
+      "{} of the labels, the best first; differences to it in {} with 95 % intervals over the "
+      "queries",
+      percent(budget), all.options.measures[measure].name());
+  auto const fixed = eval::column::style::fixed;
+  t.columns = {{"system"}, {"labels of"}, {"settings"}};
+  for (eval::measure const& m : all.options.measures) t.columns.push_back({m.name(), fixed, 4});
+  for (char const* const name : {"difference", "from", "to"}) t.columns.push_back({name, fixed, 4});
+  for (curve_summary const* const s : best) {
+    std::vector<eval::cell> row{s->system, s->way, std::string(name_of(s->settings))};
+    for (double const mean : s->means) row.emplace_back(mean);
+    if (s == best.front()) {
+      row.resize(t.columns.size(), eval::cell(std::string()));
+    } else {
+      eval::mean_interval const within =
+          eval::confidence_interval(less_by_query({s, best.front()}, measure));
+      for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
+    }
+    t.rows.push_back(std::move(row));
+  }
+  return t;
 }
 
 eval::table points_table(curve_results const& all) {
