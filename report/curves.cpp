@@ -235,8 +235,8 @@ void add_curves(learning_curves const& curves, report_options const& options, bl
   charts.add_best(chosen, to);
   say(to,
       "Each chart is of one system, with its settings that read most labels. Bars: 95 % intervals "
-      "over the queries, without what queries differ by: each query's mean over the chart is "
-      "subtracted (Cousineau 2005, Morey 2008).");
+      "over the queries, each query's mean over the chart subtracted (Cousineau 2005, Morey "
+      "2008).");
   charts.add_panels(most_labels, chosen, to);
   charts.add_other_measures(most_labels, chosen, to);
   for (std::string const& one : settings) {

@@ -158,7 +158,8 @@ class html_writer {
   }
 
   void add(details const& of) {
-    body += fmt::format("<details><summary>{}</summary>\n", escape_html(of.summary));
+    body += fmt::format("<details{}><summary>{}</summary>\n", of.open ? " open" : "",
+                        escape_html(of.summary));
     write(of.inside);
     body += "</details>\n";
   }
@@ -206,13 +207,12 @@ std::string to_html(document const& of) {
       "<nav aria-label=\"Contents\"><ul>\n{}</ul></nav>\n<main id=\"main\">\n",
       escape_html(of.title), writer.contents);
   html += writer.body + "</main>\n";
-  html += fmt::format("<script>{}</script>\n", sort_js);
   if (scripted) {
     html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n",
                         script_data({{"charts", writer.charts}, {"parts", writer.parts}}));
     html += fmt::format("<script>{}</script>\n<script>{}</script>\n", d3_js, page_js);
   }
-  return html + "</body></html>\n";
+  return html + fmt::format("<script>{}</script>\n</body></html>\n", sort_js);
 }
 
 }  // namespace rulerank::report

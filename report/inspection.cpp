@@ -595,20 +595,22 @@ ordered_json inspection_json(inspected_model const& of) {
 
 namespace {
 
-/// The sizes that were tried, and the one that was chosen.
+/// The sizes that were tried.
 chart card_frontier(std::string const& title, l2r::scorecard_member const& card) {
   bool const squares = card.options.loss == l2r::card_loss::point;
   std::string const quality = squares ? "squared error" : "NDCG";
   chart made{.title = fmt::format("{}: {} by features on the card, by cross-fitting over {} folds; "
-                                  "bars: one standard error of the difference to the largest",
-                                  title, quality, card.cross_fitted_folds),
+                                  "{} were chosen; bars: one standard error of the difference to "
+                                  "the largest card",
+                                  title, quality, card.cross_fitted_folds,
+                                  card.options.page->max_features),
              .x = {"features"},
              .y = {quality},
-             .series = {{"tried", {}}, {"chosen", {}, false, true}}};
+             .series = {{"card", {}}}};
   for (l2r::card_trial const& one : card.frontier) {
     double const y = squares ? -one.quality : one.quality;
-    chart_point const p{static_cast<double>(one.features), y, {}, {y - one.error, y + one.error}};
-    made.series[one.features == card.options.page->max_features ? 1 : 0].points.push_back(p);
+    made.series.front().points.push_back(
+        {static_cast<double>(one.features), y, {}, {y - one.error, y + one.error}});
   }
   return made;
 }

@@ -96,7 +96,7 @@ std::string sentence_of(std::vector<experiment::curve_summary const*> const& bes
 chart documents_frontier(validation_group const& group) {
   std::string const measure = group.measures[group.measure].name();
   chart made{.title = fmt::format("{}: {} by training documents; bars: 95 % intervals over the "
-                                  "queries, without what queries differ by",
+                                  "queries, each query's mean subtracted",
                                   group.title(), measure),
              .x = {"training documents (mean of the folds)", true},
              .y = {measure}};

@@ -382,20 +382,20 @@ void add_queries(context const& ctx, validation_group const& group, report_optio
   rules_shown rules(ctx, group, options);
   std::vector<std::size_t> others = best_first(group);
   std::erase(others, group.baseline);
+  // The best one whose documents can be shown.
+  auto const ranked = std::ranges::find_if(others, [&](std::size_t s) {
+    return !ranking(group, s, {0, 0}).empty();
+  });
+  std::size_t const first = ranked == others.end() ? others.front() : *ranked;
   blocks duels;
   for (std::size_t const s : others) {
     ctx.check_stop();
     duel one(group, options, s, rules);
-    if (s == others.front()) {
-      duels.push_back({heading{3, one.title()}});
-      one.add_to(duels);
-    } else {
-      details folded{one.title(), {}};
-      one.add_to(folded.inside);
-      duels.push_back({std::move(folded)});
-    }
+    details folded{one.title(), {}, s == first};
+    one.add_to(folded.inside);
+    duels.push_back({std::move(folded)});
   }
-  to.push_back({explorer(group, others.front(), rules)});
+  to.push_back({explorer(group, first, rules)});
   std::ranges::move(duels, std::back_inserter(to));
 }
 

@@ -100,7 +100,7 @@
           (best.bar ? ` [${number(best.low)}, ${number(best.high)}]` : ""));
       });
     }
-    chart.series.forEach((s, i) => {
+    if (count > 1) chart.series.forEach((s, i) => {
       const button = legend.append("li").append("button").attr("type", "button").attr("aria-pressed", "true");
       const key = button.append("svg").attr("viewBox", "0 0 30 12").attr("aria-hidden", "true");
       if (s.line) key.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[look(i)]).attr("d", "M0 6h28");
@@ -140,6 +140,7 @@
     };
     const now = {system: part.system, baseline: part.baseline, measure: part.measure, query: null};
     section.attr("hidden", null);
+    document.querySelectorAll("details[open]").forEach(d => { d.open = false; });  // what is shown here
     section.append("h3").text("Any system against any other");
     const choices = section.append("div").attr("class", "choices");
     choice(choices, "system", part.systems, now.system, i => { now.system = i; draw(); });

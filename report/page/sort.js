@@ -2,7 +2,7 @@
 // Tables that a click on a column's name sorts.
 (() => {
   for (const table of document.querySelectorAll("main .scroll > table")) {
-    if (table.tBodies[0].rows.length < 2) continue;
+    if (table.tBodies[0].rows.length < 2 || table.closest(".part")) continue;
     for (const head of table.tHead.rows[0].cells) {
       const button = document.createElement("button");
       button.type = "button";
