@@ -245,11 +245,18 @@ eval::table choices_table(curve_results const& all, setting_choice by) {
   return t;
 }
 
+eval::table left_out_table(curve_options const& options) {
+  eval::table t{{}, {{"left out"}, {"why, and how to get it"}}, {}};
+  for (left_out_system const& one : options.left_out) t.rows.push_back({one.name, one.remedy});
+  return t;
+}
+
 std::vector<eval::table> tables_of(curve_results const& all) {
   std::vector<curve_summary> const of = summaries(all);
   std::vector<eval::table> tables;
   for (auto budget = all.options.budgets.rbegin(); budget != all.options.budgets.rend(); ++budget)
     tables.push_back(best_first_table(all, of, *budget, 0));
+  if (!all.options.left_out.empty()) tables.push_back(left_out_table(all.options));
   for (setting_choice const by : setting_choices)
     if (std::any_of(of.begin(), of.end(), [&](curve_summary const& s) { return s.settings == by; }))
       for (std::size_t m = 0; m < all.options.measures.size(); ++m)
@@ -281,6 +288,13 @@ std::vector<eval::cell> cells_of(curve_fold const& fold, curve_point const& p) {
 }
 
 }  // namespace
+
+json_text to_json(std::vector<left_out_system> const& left_out) {
+  json_text json = json_text::array();
+  for (left_out_system const& one : left_out)
+    json.push_back({{"system", one.name}, {"remedy", one.remedy}});
+  return json;
+}
 
 json_text options_json(curve_results const& all) {
   curve_options const& o = all.options;
@@ -418,6 +432,7 @@ json_text to_json(curve_results const& all) {
   json_text json;
   json["version"] = version;
   json["options"] = options_json(all);
+  json["left_out"] = to_json(all.options.left_out);
   json["averaged"] = "mean of fold means";
   json["curves"] = json_text::array();
   std::vector<curve_summary> const of = summaries(all);
