@@ -36,6 +36,8 @@ std::vector<ranker_recipe> settings_argument::recipes(session& owner,
     one.discretizer.options();
     one.member.scorecard();
     one.member.linear(one.discretizer);
+    if (one.kind == card_member) one.member.card();
+    one.member.joint();
     kinds.push_back(one.kind);
   }
   line.member.expect_use(kinds);
@@ -65,6 +67,26 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
     auto const set = [](auto& value, auto found) {
       if (!value) value = found;
     };
+    if (s.scorecard && s.scorecard->page) {
+      l2r::scorecard_options const& card = *s.scorecard;
+      kind = card_member;
+      member.has_own_cuts = !s.discretizer;
+      if (!card.page->choose_loss) set(member.loss, std::string(l2r::name_of(card.loss)));
+      set(member.points_penalty, fmt::format("{}", card.points_penalty));
+      if (!card.cross_fit) set(member.smoothness, card.smoothness);
+      set(member.max_features, card.page->max_features);
+      set(member.points, card.page->points);
+      set(member.target, std::string(l2r::name_of(card.page->target)));
+      member.folds = card.folds;
+      continue;
+    }
+    if (s.joint) {
+      kind = "joint";
+      member.has_own_cuts = !s.discretizer;
+      set(member.pairs, s.joint->max_pairs);
+      member.folds = s.joint->folds;
+      continue;
+    }
     if (s.scorecard) {
       kind = "scorecard";
       set(member.loss, std::string(l2r::name_of(s.scorecard->loss)));
