@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""draw_report_page.py RULERANK: draws docs/verbs/report.png, a part of a page of `rulerank report` in a browser.
+"""draw_report_page.py RULERANK: draws docs/verbs/report.png, the begin of a page of `rulerank report` in a browser.
 
 An experiment on drawn documents is run for it. Needs chromium and chromedriver, as the page's tests do, and
 Pillow, which makes the file small.
@@ -32,10 +32,8 @@ def main():
         run("report", "result", "--title", "Drawn documents", "--out", "page.html")
         browser = Browser(folder)
         try:
-            browser.call("POST", "/window/rect", {"width": 1100, "height": 1500})
+            browser.call("POST", "/window/rect", {"width": 1100, "height": 1300})
             browser.open(f"file://{folder}/page.html")
-            browser.click(".part .columns button")
-            browser.run("document.querySelector('.part h3').scrollIntoView()")
             browser.screenshot(PICTURE)
             Image.open(PICTURE).convert("RGB").quantize(32, dither=0).save(PICTURE, optimize=True)
         finally:
