@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""draw_report_page.py RULERANK: draws docs/verbs/report.png, a part of a page of `rulerank report` in a browser.
+"""draw_report_page.py RULERANK: draws docs/verbs/report.png, the begin of a page of `rulerank report` in a browser.
 
 An experiment on drawn documents is run for it. Needs chromium and chromedriver, as the page's tests do, and
 Pillow, which makes the file small.
@@ -29,15 +29,13 @@ def main():
         run("sample", "--documents", "6000", "--features", "20", "--queries", "150", "--out-dir", "drawn")
         run("experiment", "--folds", "drawn", "--out-dir", "result", "--rank-size", "3", "--random-draws", "3",
             "--permutations", "1000", "--metrics", "MAP,NDCG@1,NDCG@10")
-        run("report", "result", "--title", "Drawn documents", "--out", "page.html")
+        run("report", "result", "--title", "Synthetic documents", "--out", "page.html")
         browser = Browser(folder)
         try:
             browser.call("POST", "/window/rect", {"width": 1100, "height": 1500})
             browser.open(f"file://{folder}/page.html")
-            browser.click(".part .columns button")
-            browser.run("document.querySelector('.part h3').scrollIntoView()")
             browser.screenshot(PICTURE)
-            Image.open(PICTURE).convert("RGB").quantize(32, dither=0).save(PICTURE, optimize=True)
+            Image.open(PICTURE).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE, dither=0).save(PICTURE, optimize=True)
         finally:
             browser.close()
 

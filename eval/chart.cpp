@@ -38,7 +38,7 @@ constexpr std::string_view own_style =
     ".s2{stroke:#009e73;fill:#009e73}.s3{stroke:#cc79a7;fill:#cc79a7}"
     ".s4{stroke:#000000;fill:#000000}.s5{stroke:#7b1f5c;fill:#7b1f5c}"
     ".s6{stroke:#6b4a00;fill:#6b4a00}.s7{stroke:#2a2aa0;fill:#2a2aa0}"
-    ".line{fill:none}.bar{stroke:none}</style>";
+    ".line,.error{fill:none}.bar{stroke:none}</style>";
 
 bool can_show(double x, axis const& on) {
   return std::isfinite(x) && (!on.logarithmic || x > 0);
@@ -46,6 +46,10 @@ bool can_show(double x, axis const& on) {
 
 bool can_show(chart_point const& p, chart const& of) {
   return (of.kind != chart_kind::xy || can_show(p.x, of.x)) && can_show(p.y, of.y);
+}
+
+bool shows_interval(chart_point const& p, chart const& of) {
+  return has_interval(p) && can_show(p.interval.low, of.y) && can_show(p.interval.high, of.y);
 }
 
 std::string cut(std::string const& text, std::size_t most) {
@@ -78,6 +82,12 @@ std::string line_path(std::size_t series, std::string_view points) {
                      dashes[look_of(series)], points);
 }
 
+/// An error bar with caps.
+std::string error_bar(std::size_t series, double x, double low, double high) {
+  return fmt::format("<path class=\"error s{}\" d=\"M{:.1f} {:.1f}h6m-3 0V{:.1f}m-3 0h6\"/>",
+                     series % colours, x - 3, low, high);
+}
+
 std::string axes(chart const& of, plot_scale const& x, plot_scale const& y) {
   constexpr double bottom = plot_bottom;
   std::string svg;
@@ -102,14 +112,21 @@ std::string axes(chart const& of, plot_scale const& x, plot_scale const& y) {
 
 std::string series_path(chart const& of, std::size_t s, plot_scale const& x, plot_scale const& y) {
   chart_series const& one = of.series[s];
+  double const offset = offset_of(of, s);
   std::string path, marks;
   for (chart_point const& p : one.points) {
     if (!can_show(p, of)) continue;
-    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.at(p.x), y.at(p.y));
+    double const at = x.at(p.x) + offset;
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at, y.at(p.y));
+    if (shows_interval(p, of))
+      marks += error_bar(s, at, y.at(p.interval.low), y.at(p.interval.high));
     if (one.marks)
       marks +=
-          mark(s, x.at(p.x), y.at(p.y),
-               fmt::format("{}: {}, {:.6g}", p.name.empty() ? one.name : p.name, number(p.x), p.y));
+          mark(s, at, y.at(p.y),
+               fmt::format("{}: {}, {:.6g}{}", p.name.empty() ? one.name : p.name, number(p.x), p.y,
+                           shows_interval(p, of)
+                               ? fmt::format(" [{:.6g}, {:.6g}]", p.interval.low, p.interval.high)
+                               : std::string()));
   }
   return one.line && !path.empty() ? line_path(s, path) + marks : marks;
 }
@@ -248,6 +265,9 @@ std::string plot(chart const& of) {
       if (can_show(p, of)) {
         over_x.take(p.x);
         over_y.take(p.y);
+        if (!shows_interval(p, of)) continue;
+        over_y.take(p.interval.low);
+        over_y.take(p.interval.high);
       }
   if (of.kind == chart_kind::differences) over_y.take(0);
   auto const x = plot_scale::with_margins(over_x, of.kind == chart_kind::xy && of.x.logarithmic,
@@ -268,6 +288,20 @@ bool has_points(chart const& of) {
   return std::ranges::any_of(of.series, [&](chart_series const& one) {
     return std::ranges::any_of(one.points, [&](chart_point const& p) { return can_show(p, of); });
   });
+}
+
+bool has_interval(chart_point const& p) {
+  return std::isfinite(p.interval.low) && std::isfinite(p.interval.high);
+}
+
+double offset_of(chart const& of, std::size_t series) {
+  if (std::ranges::none_of(of.series, [](chart_series const& one) {
+        return std::ranges::any_of(one.points, has_interval);
+      }))
+    return 0;
+  constexpr double step = 8, most = 32;  // a cap is 6 wide
+  auto const count = static_cast<double>(of.series.size());
+  return std::min(step, most / count) * (static_cast<double>(series) - (count - 1) / 2);
 }
 
 std::string page_elements(chart const& of) {

@@ -21,7 +21,8 @@ struct axis {
 struct chart_point {
   double x = 0;
   double y = 0;
-  std::string name{};  ///< where it has one of its own
+  std::string name{};      ///< where it has one of its own
+  value_range interval{};  ///< drawn as an error bar in charts of the kind `xy`; empty: none
 };
 
 struct chart_series {
@@ -48,6 +49,11 @@ struct chart {
 
 /// Whether the picture of a chart shows any point.
 bool has_points(chart const& of);
+/// Whether a point has an error bar: both ends of its interval are finite.
+bool has_interval(chart_point const& p);
+/// How far to the right of its x a series is drawn, in units of the picture: where points have
+/// error bars, series are next to each other, so that bars of equal x do not cover each other.
+double offset_of(chart const& of, std::size_t series);
 /// Returns a chart's elements for a page of HTML, whose style sheet has the classes of the colours.
 /// The legend and the names of bars are lists, because only the browser knows the width of letters.
 std::string page_elements(chart const& of);

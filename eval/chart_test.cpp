@@ -41,5 +41,22 @@ TEST(chart, axes_cover_what_is_asked) {
   EXPECT_NE(svg_file(one).find(">40</text>"), std::string::npos);
 }
 
+TEST(chart, points_have_error_bars) {
+  chart one{.title = "a",
+            .series = {{"first", {{1, 0.5, {}, {0.25, 1}}, {2, 0.5}}}, {"second", {{1, 0.5}}}}};
+  std::string const file = svg_file(one);
+  EXPECT_EQ(occurrences(file, "class=\"error s0\""), 1U);
+  EXPECT_EQ(occurrences(file, "class=\"error s1\""), 0U);
+  EXPECT_NE(file.find("first: 1, 0.5 [0.25, 1]"), std::string::npos) << file;
+  // .25 to 1 with a twentieth on each side fill 12 .. 312: 1 is at 25.6, .25 at 298.4. The first of
+  // two series is 4 to the left of 96 + 520 / 22.
+  EXPECT_NE(file.find("d=\"M112.6 298.4h6m-3 0V25.6m-3 0h6\""), std::string::npos) << file;
+  EXPECT_EQ(offset_of(one, 0), -4);
+  EXPECT_EQ(offset_of(one, 1), 4);
+  one.series.front().points.front().interval = {};
+  EXPECT_EQ(offset_of(one, 0), 0);
+  EXPECT_EQ(occurrences(svg_file(one), "class=\"error"), 0U);
+}
+
 }  // namespace
 }  // namespace rulerank::eval::chart_test

@@ -82,6 +82,29 @@ mean_interval confidence_interval(std::span<double const> differences, double co
   return {mean, mean - reach, mean + reach};
 }
 
+std::vector<double> within_query_intervals(std::span<std::vector<double> const> values,
+                                           double confidence) {
+  std::vector<double> halves;
+  if (values.empty()) return halves;
+  std::size_t const queries = values.front().size();
+  std::vector<double> means(queries);
+  auto const conditions = static_cast<double>(values.size());
+  for (std::vector<double> const& one : values) {
+    if (one.size() != queries)
+      throw usage_error(
+          fmt::format("a condition of {} queries beside one of {}", one.size(), queries));
+    for (std::size_t q = 0; q < queries; ++q) means[q] += one[q] / conditions;
+  }
+  bool const alone = values.size() == 1;
+  double const correction = alone ? 1 : std::sqrt(conditions / (conditions - 1));
+  for (std::vector<double> normalized : values) {
+    for (std::size_t q = 0; q < queries && !alone; ++q) normalized[q] -= means[q];
+    mean_interval const within = confidence_interval(normalized, confidence);
+    halves.push_back(correction * (within.high - within.low) / 2);
+  }
+  return halves;
+}
+
 test_result fisher_randomisation(context const& ctx, std::span<double const> differences,
                                  std::uint64_t permutations) {
   if (permutations == 0) throw usage_error("a randomization test of 0 permutations");

@@ -39,6 +39,14 @@ struct mean_interval {
 /// `usage_error` for a confidence that is not between 0 and 1.
 mean_interval confidence_interval(std::span<double const> differences, double confidence = 0.95);
 
+/// Half the widths of the intervals of means that are compared within queries: each query's mean
+/// over all conditions is subtracted first, because it is the same for each (Cousineau 2005, with
+/// the correction of Morey, Confidence intervals from normalized data, Tutorials in Quantitative
+/// Methods for Psychology 4(2), 2008). `values`: [conditions][queries]. One condition: the interval
+/// of its mean. Throws `usage_error` where conditions have different numbers of queries.
+std::vector<double> within_query_intervals(std::span<std::vector<double> const> values,
+                                           double confidence = 0.95);
+
 /// Fisher's randomization test: the sign of each difference is drawn anew `permutations` times (B),
 /// p = (1 + #{|d*| >= |d|}) / (1 + B), d the mean; d* within rounding of |d| counts. Drawn from the
 /// context's seed; the same for any number of threads.

@@ -60,6 +60,23 @@ TEST(confidence_interval, at_its_limits) {
   EXPECT_THROW(confidence_interval(std::vector{0.3}, 1), usage_error);
 }
 
+TEST(within_query_intervals, of_two_conditions_by_their_differences) {
+  // Of two conditions each half width is that of the mean difference over sqrt(2).
+  std::vector<double> const sleep{1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
+  std::vector<std::vector<double>> values(2);
+  for (std::size_t q = 0; q < sleep.size(); ++q) {
+    values[0].push_back(100.0 * static_cast<double>(q));  // queries differ
+    values[1].push_back(values[0].back() + sleep[q]);
+  }
+  for (double const half : within_query_intervals(values))
+    EXPECT_NEAR(half, (2.4598858 - 0.7001142) / 2 / std::sqrt(2), 5e-8);
+  std::vector<std::vector<double>> const alone{sleep};
+  EXPECT_NEAR(within_query_intervals(alone).front(), (2.4598858 - 0.7001142) / 2, 5e-8);
+  EXPECT_TRUE(within_query_intervals({}).empty());
+  values[1].pop_back();
+  EXPECT_THROW(within_query_intervals(values), usage_error);
+}
+
 /// All signs of few differences.
 double exact_randomisation(std::vector<double> const& d) {
   double const found = std::abs(std::accumulate(d.begin(), d.end(), 0.0));

@@ -245,44 +245,9 @@ eval::table choices_table(curve_results const& all, setting_choice by) {
   return t;
 }
 
-/// All rankers of a budget, the best first, each with its settings that read most labels where
-/// these change anything.
-eval::table best_first_table(curve_results const& all, std::vector<curve_summary> const& of,
-                             double budget) {
-  std::vector<curve_summary const*> best;
-  for (curve_summary const& s : of) {
-    if (s.budget != budget) continue;
-    auto const same = std::ranges::find_if(best, [&](curve_summary const* other) {
-      return other->system == s.system && other->way == s.way;
-    });
-    if (same == best.end())
-      best.push_back(&s);
-    else if (s.settings > (*same)->settings && s.queries != (*same)->queries)
-      *same = &s;
-  }
-  std::ranges::stable_sort(best, std::greater<>(),
-                           [](curve_summary const* s) { return s->means.front(); });
-  eval::table t;
-  t.title = fmt::format(
-      "{} of the labels, the best first; differences to it in {} with 95 % intervals over the "
-      "queries",
-      percent(budget), all.options.measures.front().name());
-  auto const fixed = eval::column::style::fixed;
-  t.columns = {{"system"}, {"labels of"}, {"settings"}};
-  for (eval::measure const& m : all.options.measures) t.columns.push_back({m.name(), fixed, 4});
-  for (char const* const name : {"difference", "from", "to"}) t.columns.push_back({name, fixed, 4});
-  for (curve_summary const* const s : best) {
-    std::vector<eval::cell> row{s->system, s->way, std::string(name_of(s->settings))};
-    for (double const mean : s->means) row.emplace_back(mean);
-    if (s == best.front()) {
-      row.resize(t.columns.size(), eval::cell(std::string()));
-    } else {
-      eval::mean_interval const within =
-          eval::confidence_interval(less_by_query({s, best.front()}, 0));
-      for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
-    }
-    t.rows.push_back(std::move(row));
-  }
+eval::table left_out_table(curve_options const& options) {
+  eval::table t{{}, {{"left out"}, {"why, and how to get it"}}, {}};
+  for (left_out_system const& one : options.left_out) t.rows.push_back({one.name, one.remedy});
   return t;
 }
 
@@ -290,7 +255,8 @@ std::vector<eval::table> tables_of(curve_results const& all) {
   std::vector<curve_summary> const of = summaries(all);
   std::vector<eval::table> tables;
   for (auto budget = all.options.budgets.rbegin(); budget != all.options.budgets.rend(); ++budget)
-    tables.push_back(best_first_table(all, of, *budget));
+    tables.push_back(best_first_table(all, of, *budget, 0));
+  if (!all.options.left_out.empty()) tables.push_back(left_out_table(all.options));
   for (setting_choice const by : setting_choices)
     if (std::any_of(of.begin(), of.end(), [&](curve_summary const& s) { return s.settings == by; }))
       for (std::size_t m = 0; m < all.options.measures.size(); ++m)
@@ -322,6 +288,13 @@ std::vector<eval::cell> cells_of(curve_fold const& fold, curve_point const& p) {
 }
 
 }  // namespace
+
+json_text to_json(std::vector<left_out_system> const& left_out) {
+  json_text json = json_text::array();
+  for (left_out_system const& one : left_out)
+    json.push_back({{"system", one.name}, {"remedy", one.remedy}});
+  return json;
+}
 
 json_text options_json(curve_results const& all) {
   curve_options const& o = all.options;
@@ -369,6 +342,51 @@ std::vector<curve_summary> summaries(curve_results const& all) {
   return found;
 }
 
+std::vector<curve_summary const*> best_first(std::vector<curve_summary> const& of, double budget,
+                                             std::size_t measure) {
+  std::vector<curve_summary const*> best;
+  for (curve_summary const& s : of) {
+    if (s.budget != budget) continue;
+    auto const same = std::ranges::find_if(best, [&](curve_summary const* other) {
+      return other->system == s.system && other->way == s.way;
+    });
+    if (same == best.end())
+      best.push_back(&s);
+    else if (s.settings > (*same)->settings && s.queries != (*same)->queries)
+      *same = &s;
+  }
+  std::ranges::stable_sort(best, std::greater<>(),
+                           [&](curve_summary const* s) { return s->means[measure]; });
+  return best;
+}
+
+eval::table best_first_table(curve_results const& all, std::vector<curve_summary> const& of,
+                             double budget, std::size_t measure) {
+  std::vector<curve_summary const*> const best = best_first(of, budget, measure);
+  eval::table t;
+  t.title = fmt::format(
+      "{} of the labels, the best first; differences to it in {} with 95 % intervals over the "
+      "queries",
+      percent(budget), all.options.measures[measure].name());
+  auto const fixed = eval::column::style::fixed;
+  t.columns = {{"system"}, {"labels of"}, {"settings"}};
+  for (eval::measure const& m : all.options.measures) t.columns.push_back({m.name(), fixed, 4});
+  for (char const* const name : {"difference", "from", "to"}) t.columns.push_back({name, fixed, 4});
+  for (curve_summary const* const s : best) {
+    std::vector<eval::cell> row{s->system, s->way, std::string(name_of(s->settings))};
+    for (double const mean : s->means) row.emplace_back(mean);
+    if (s == best.front()) {
+      row.resize(t.columns.size(), eval::cell(std::string()));
+    } else {
+      eval::mean_interval const within =
+          eval::confidence_interval(less_by_query({s, best.front()}, measure));
+      for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
+    }
+    t.rows.push_back(std::move(row));
+  }
+  return t;
+}
+
 eval::table points_table(curve_results const& all) {
   eval::table t = table_of_points(
       fmt::format("each sample's averages over the queries of its fold{}{}",
@@ -414,6 +432,7 @@ json_text to_json(curve_results const& all) {
   json_text json;
   json["version"] = version;
   json["options"] = options_json(all);
+  json["left_out"] = to_json(all.options.left_out);
   json["averaged"] = "mean of fold means";
   json["curves"] = json_text::array();
   std::vector<curve_summary> const of = summaries(all);

@@ -31,4 +31,12 @@ struct curve_summary {
 /// In the order of the points of a fold, draws put together.
 std::vector<curve_summary> summaries(curve_results const& all);
 
+/// The rankers of a budget, the best by a measure first, each with its settings that read most
+/// labels where these change anything. They are elements of `of`.
+std::vector<curve_summary const*> best_first(std::vector<curve_summary> const& of, double budget,
+                                             std::size_t measure);
+/// These with all measures, and the differences to the first by the measure.
+eval::table best_first_table(curve_results const& all, std::vector<curve_summary> const& of,
+                             double budget, std::size_t measure);
+
 }  // namespace rulerank::experiment

@@ -221,10 +221,14 @@ std::vector<std::string_view> curve_systems() {
   return learners::system_names();
 }
 
-std::vector<std::string> first_systems(std::string const& lightgbm) {
-  std::vector<std::string> names{"card", "joint", "rules", "feature"};
-  if (!lightgbm.empty() || !learners::find_lightgbm().empty()) names.emplace_back("lightgbm");
-  return names;
+first_comparison first_systems(std::string const& lightgbm) {
+  first_comparison first{{"card", "joint", "rules", "feature"}, {}};
+  if (!lightgbm.empty() || !learners::find_lightgbm().empty())
+    first.systems.emplace_back("lightgbm");
+  else
+    first.left_out.push_back(
+        {"lightgbm", "not installed; python3 -m pip install lightgbm, or --lightgbm PATH"});
+  return first;
 }
 
 std::vector<std::string_view> curve_ways() {

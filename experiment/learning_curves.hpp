@@ -22,16 +22,25 @@ namespace rulerank::inline v0::experiment {
 
 /// The systems there are (learners::system_names).
 std::vector<std::string_view> curve_systems();
+/// A system that is not compared, and how to get it.
+struct left_out_system {
+  std::string name, remedy;
+};
 /// Those that a user compares first: card, joint, rules, feature, and lightgbm where `lightgbm`
-/// names its library or it is installed.
-std::vector<std::string> first_systems(std::string const& lightgbm);
+/// names its library or it is installed; else lightgbm is left out.
+struct first_comparison {
+  std::vector<std::string> systems;
+  std::vector<left_out_system> left_out;
+};
+first_comparison first_systems(std::string const& lightgbm);
 /// The ways to choose a part of the documents to learn from: chosen, random, queries, depth,
 /// margin, entropy, variance (docs/verbs/experiment.md).
 std::vector<std::string_view> curve_ways();
 
 struct curve_options {
-  std::vector<std::string> systems;  ///< one or more, each once
-  std::vector<std::string> ways;     ///< likewise
+  std::vector<std::string> systems;       ///< one or more, each once
+  std::vector<left_out_system> left_out;  ///< what the results say of others
+  std::vector<std::string> ways;          ///< likewise
   /// Shares of the training documents, above 0, at most 1, ascending. All documents are learnt
   /// from at 1, whatever the ways.
   std::vector<double> budgets;

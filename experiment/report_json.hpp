@@ -17,6 +17,9 @@ nlohmann::ordered_json to_json(report const& r, settings const& s);
 /// The results as data.
 nlohmann::ordered_json to_json(curve_results const& all);
 
+/// A list: name and remedy of each.
+nlohmann::ordered_json to_json(std::vector<left_out_system> const& left_out);
+
 nlohmann::ordered_json to_json(data_reading const& reading);
 
 }  // namespace rulerank::experiment

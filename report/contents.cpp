@@ -3,6 +3,9 @@
 #include "core/json_text.hpp"
 #include "report/sections.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -65,28 +68,32 @@ document make_report(context const& ctx, report_options const& options) {
   found_results const found = read_results(ctx, options);
   std::vector<validation_group> const groups = groups_of(ctx, found, options);
   document made{options.title, {}};
+  blocks sections;
+  std::vector<chart> frontiers;
   for (validation_group const& group : groups) {
-    made.blocks.push_back({heading{2, fmt::format("Results: {}", group.title())}});
-    add_summary(ctx, group, made.blocks);
-    made.blocks.push_back({heading{2, fmt::format("Wins and losses: {}", group.title())}});
-    add_queries(ctx, group, options, made.blocks);
+    sections.push_back({heading{2, fmt::format("Results: {}", group.title())}});
+    add_summary(ctx, group, sections);
+    sections.push_back({heading{2, fmt::format("Wins and losses: {}", group.title())}});
+    add_queries(ctx, group, options, sections);
   }
   for (learning_curves const& one : found.curves) {
-    made.blocks.push_back({heading{2, fmt::format("Learning curves: {}", one.name)}});
-    add_curves(one, options, made.blocks);
+    sections.push_back({heading{2, fmt::format("Learning curves: {}", one.name)}});
+    add_curves(one, options, sections);
   }
   for (std::string const& path : options.models) {
-    made.blocks.push_back({heading{2, fmt::format("Model: {}", path)}});
-    add_model(ctx, path, options, made.blocks);
+    sections.push_back({heading{2, fmt::format("Model: {}", path)}});
+    std::ranges::move(add_model(ctx, path, options, sections), std::back_inserter(frontiers));
   }
   for (std::string const& path : options.bench) {
-    made.blocks.push_back({heading{2, fmt::format("Speed: {}", path)}});
-    add_benchmarks(path, options, made.blocks);
+    sections.push_back({heading{2, fmt::format("Speed: {}", path)}});
+    add_benchmarks(path, options, sections);
   }
-  if (!options.folders.empty()) made.blocks.push_back({heading{2, "What was run"}});
+  if (!options.folders.empty()) sections.push_back({heading{2, "What was run"}});
   for (cross_validation const& one : found.validations)
-    add_manifest(one.name, one.manifest, made.blocks);
-  for (learning_curves const& one : found.curves) add_manifest(one.name, one.manifest, made.blocks);
+    add_manifest(one.name, one.manifest, sections);
+  for (learning_curves const& one : found.curves) add_manifest(one.name, one.manifest, sections);
+  add_lead(groups, found, options, std::move(frontiers), made.blocks);
+  std::ranges::move(sections, std::back_inserter(made.blocks));
   return made;
 }
 

@@ -1,8 +1,12 @@
+#include "eval/significance.hpp"
+#include "experiment/curve_report.hpp"
 #include "report/sections.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,9 +18,10 @@ namespace {
 struct mean_row {
   double documents = 0, labels = 0;
   std::vector<double> values;
+  experiment::curve_summary const* by_query = nullptr;  ///< where the folder has it
 };
 
-/// One line of one panel, by share.
+/// One line of one chart, by share.
 using line = std::map<double, mean_row>;
 
 void add(mean_row& to, curve_row const& row) {
@@ -73,40 +78,73 @@ std::vector<std::string> distinct(learning_curves const& of, Member member) {
   return found;
 }
 
-/// The panels and the table of one choice of settings.
-class settings_part {
+/// The settings of each ranker that read most labels.
+constexpr char const* most_labels = "";
+
+/// The charts and tables of a folder.
+class curve_charts {
  public:
-  settings_part(learning_curves const& of, std::string const& settings)
-      : of_(of), settings_(settings), lines_(means_of(of)) {
+  explicit curve_charts(learning_curves const& of) : of_(of), lines_(means_of(of)) {
     for (std::string const& way : distinct(of, &curve_row::way))
       if (way != "all") ways_.push_back(way);
     if (ways_.empty()) ways_.emplace_back("all");
-    systems_ = distinct(of, &curve_row::system);
+    if (!of.by_query) return;
+    summaries_ = experiment::summaries(*of.by_query);
+    for (experiment::curve_summary const& s : summaries_)
+      if (mean_row* const row = row_of(s)) row->by_query = &s;
+    for (double const budget : of.by_query->options.budgets)
+      for (experiment::curve_summary const* const s : experiment::best_first(summaries_, budget, 0))
+        if (mean_row const* const row = row_of(*s))
+          lines_[{most_labels, s->way, s->system}][budget] = *row;
   }
 
-  chart panel(std::string const& way, std::size_t m) const {
-    chart made{.title = fmt::format("{}, {}: {} by labels", settings_, way, of_.measures[m]),
-               .kind = chart_kind::xy,
-               .x = {"labels read (mean of the folds)", true},
-               .y = {of_.measures[m]}};
-    for (std::string const& system : systems_) {
-      chart_series one{system, {}};
-      for (auto const& [share, row] : points(way, system))
-        one.points.push_back(
-            {row.labels, row.values[m], fmt::format("{}, {:.4g} %", system, 100 * share)});
-      if (!one.points.empty()) made.series.push_back(std::move(one));
+  /// A chart for each system, with a line for each way; all have the same axes.
+  std::vector<chart> panels(std::string const& settings, std::size_t m) const {
+    std::vector<chart> made;
+    for (std::string const& system : distinct(of_, &curve_row::system)) {
+      chart one = panel(settings, system, m);
+      if (!one.series.empty()) made.push_back(std::move(one));
+    }
+    axis x, y;
+    for (chart const& one : made)
+      for (chart_series const& series : one.series)
+        for (chart_point const& p : series.points) {
+          x.covers.take(p.x);
+          for (double const end : {p.y, p.interval.low, p.interval.high})
+            if (std::isfinite(end)) y.covers.take(end);
+        }
+    for (chart& one : made) {
+      one.x.covers = x.covers;
+      one.y.covers = y.covers;
     }
     return made;
   }
 
-  eval::table values() const {
+  void add_panels(std::string const& settings, std::size_t m, blocks& to) const {
+    for (chart& one : panels(settings, m)) to.push_back({std::move(one)});
+  }
+
+  void add_other_measures(std::string const& settings, std::size_t but, blocks& to) const {
+    details others{"The other measures", {}};
+    for (std::size_t m = 0; m < of_.measures.size(); ++m)
+      if (m != but) add_panels(settings, m, others.inside);
+    if (!others.inside.empty()) to.push_back({std::move(others)});
+  }
+
+  void add_best(std::size_t measure, blocks& to) const {
+    std::vector<double> const& budgets = of_.by_query->options.budgets;
+    for (auto budget = budgets.rbegin(); budget != budgets.rend(); ++budget)
+      to.push_back({experiment::best_first_table(*of_.by_query, summaries_, *budget, measure)});
+  }
+
+  eval::table values(std::string const& settings) const {
     eval::table t{
         .title = "Means of the folds' means over the draws.",
         .columns = {
             {"way"}, {"system"}, {"%", general}, {"documents", fixed, 1}, {"labels", fixed, 1}}};
     for (std::string const& m : of_.measures) t.columns.push_back({m, fixed, 4});
     for (auto const& [key, of] : lines_) {
-      if (std::get<0>(key) != settings_) continue;
+      if (std::get<0>(key) != settings) continue;
       for (auto const& [share, row] : of) {
         std::vector<eval::cell> cells{std::get<1>(key), std::get<2>(key), 100 * share,
                                       row.documents, row.labels};
@@ -117,39 +155,95 @@ class settings_part {
     return t;
   }
 
-  std::vector<std::string> const& ways() const { return ways_; }
-
  private:
+  mean_row* row_of(experiment::curve_summary const& s) {
+    auto const of = lines_.find({std::string(name_of(s.settings)), s.way, s.system});
+    if (of == lines_.end()) return nullptr;
+    auto const at = of->second.find(s.budget);
+    return at == of->second.end() ? nullptr : &at->second;
+  }
+
+  chart panel(std::string const& settings, std::string const& system, std::size_t m) const {
+    std::string const chosen = settings == most_labels ? "" : settings + ", ";
+    chart made{.title = fmt::format("{}{}: {} by labels", chosen, system, of_.measures[m]),
+               .kind = chart_kind::xy,
+               .x = {"labels read (mean of the folds)", true},
+               .y = {of_.measures[m]}};
+    std::map<experiment::curve_summary const*, double> halves;
+    for (std::string const& way : ways_)
+      for (auto const& [share, row] : points(settings, way, system))
+        if (row.by_query != nullptr) halves[row.by_query] = 0;
+    find_halves(m, halves);
+    for (std::string const& way : ways_) {
+      chart_series one{way, {}};
+      for (auto const& [share, row] : points(settings, way, system)) {
+        chart_point p{row.labels, row.values[m], fmt::format("{}, {}", way, share_text(share)), {}};
+        if (row.by_query != nullptr)
+          p.interval = {p.y - halves[row.by_query], p.y + halves[row.by_query]};
+        one.points.push_back(std::move(p));
+      }
+      if (!one.points.empty()) made.series.push_back(std::move(one));
+    }
+    return made;
+  }
+
+  /// Half the widths of the intervals of what is in one chart.
+  void find_halves(std::size_t m, std::map<experiment::curve_summary const*, double>& of) const {
+    std::vector<std::vector<double>> values;
+    std::vector<experiment::curve_summary const*> in_order;  // not by address: the same bits
+    for (experiment::curve_summary const& s : summaries_)
+      if (of.contains(&s)) {
+        in_order.push_back(&s);
+        values.push_back(s.queries[m]);
+      }
+    std::vector<double> const halves = eval::within_query_intervals(values);
+    for (std::size_t i = 0; i < halves.size(); ++i) of[in_order[i]] = halves[i];
+  }
+
   /// The line of a way goes on to all labels, which no way chooses.
-  line points(std::string const& way, std::string const& system) const {
+  line points(std::string const& settings, std::string const& way,
+              std::string const& system) const {
     line found;
     for (std::string const& of : {way, std::string("all")})
-      if (auto const at = lines_.find({settings_, of, system}); at != lines_.end())
+      if (auto const at = lines_.find({settings, of, system}); at != lines_.end())
         found.insert(at->second.begin(), at->second.end());
     return found;
   }
 
   learning_curves const& of_;
-  std::string settings_;
   std::map<std::tuple<std::string, std::string, std::string>, line> lines_;
-  std::vector<std::string> ways_, systems_;
+  std::vector<std::string> ways_;
+  std::vector<experiment::curve_summary> summaries_;  // where the folder has them
 };
 
 }  // namespace
 
 void add_curves(learning_curves const& curves, report_options const& options, blocks& to) {
   std::size_t const chosen = chosen_measure(curves.measures, options).value_or(0);
-  for (std::string const& settings : distinct(curves, &curve_row::settings)) {
-    to.push_back({heading{3, fmt::format("Settings: {}", settings)}});
-    settings_part const part(curves, settings);
-    details others{"The other measures", {}};
-    for (std::string const& way : part.ways())
-      for (std::size_t m = 0; m < curves.measures.size(); ++m) {
-        chart panel = part.panel(way, m);
-        if (!panel.series.empty()) (m == chosen ? to : others.inside).push_back({std::move(panel)});
-      }
-    if (!others.inside.empty()) to.push_back({std::move(others)});
-    to.push_back({details{"The values of these curves", {{part.values()}}}});
+  curve_charts const charts(curves);
+  std::vector<std::string> const settings = distinct(curves, &curve_row::settings);
+  if (!curves.by_query) {
+    say(to, "The folder has no curves/FOLD.json of each fold: there are no intervals.");
+    for (std::string const& one : settings) {
+      to.push_back({heading{3, fmt::format("Settings: {}", one)}});
+      charts.add_panels(one, chosen, to);
+      charts.add_other_measures(one, chosen, to);
+      to.push_back({details{"The values of these curves", {{charts.values(one)}}}});
+    }
+    return;
+  }
+  charts.add_best(chosen, to);
+  say(to,
+      "Each chart is of one system, with its settings that read most labels. Bars: 95 % intervals "
+      "over the queries, each query's mean over the chart subtracted (Cousineau 2005, Morey "
+      "2008).");
+  charts.add_panels(most_labels, chosen, to);
+  charts.add_other_measures(most_labels, chosen, to);
+  for (std::string const& one : settings) {
+    details part{fmt::format("Settings: {}", one), {}};
+    charts.add_panels(one, chosen, part.inside);
+    part.inside.push_back({charts.values(one)});
+    to.push_back({std::move(part)});
   }
 }
 

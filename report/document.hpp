@@ -44,6 +44,7 @@ using blocks = std::vector<block>;
 struct details {
   std::string summary;
   blocks inside;
+  bool open = false;  ///< on a page whose script does not show the same
 };
 
 struct block {

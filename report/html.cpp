@@ -41,7 +41,9 @@ std::string script_data(json const& data) {
 /// What the script draws a chart anew from.
 json data_of(chart const& of) {
   auto const axis_data = [](axis const& a) {
-    return json{{"label", clean(a.label)}, {"log", a.logarithmic}};
+    json axis{{"label", clean(a.label)}, {"log", a.logarithmic}, {"covers", json::array()}};
+    if (a.covers.low <= a.covers.high) axis["covers"] = {a.covers.low, a.covers.high};
+    return axis;
   };
   json data{{"title", clean(of.title)},
             {"x", axis_data(of.x)},
@@ -54,8 +56,13 @@ json data_of(chart const& of) {
                 {"points", json::array()}};
     for (chart_point const& p : one.points) {
       // Six digits are more than a screen shows.
-      json point{json::parse(fmt::format("{:.6g}", p.x)), json::parse(fmt::format("{:.6g}", p.y))};
-      if (!p.name.empty()) point.push_back(clean(p.name));
+      auto const short_number = [](double x) { return json::parse(fmt::format("{:.6g}", x)); };
+      json point{short_number(p.x), short_number(p.y)};
+      if (!p.name.empty() || eval::has_interval(p)) point.push_back(clean(p.name));
+      if (eval::has_interval(p)) {
+        point.push_back(short_number(p.interval.low));
+        point.push_back(short_number(p.interval.high));
+      }
       series["points"].push_back(std::move(point));
     }
     data["series"].push_back(std::move(series));
@@ -67,8 +74,18 @@ class html_writer {
  public:
   explicit html_writer(bool with_script) : with_script_(with_script) {}
 
+  /// Charts that follow each other are side by side where there is room.
   void write(blocks const& all) {
-    for (block const& one : all) std::visit([this](auto const& of) { add(of); }, one.of);
+    auto const is_chart = [&](std::size_t i) {
+      return i < all.size() && std::holds_alternative<chart>(all[i].of) &&
+             std::get<chart>(all[i].of).kind == chart_kind::xy;
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      bool const opens = is_chart(i) && is_chart(i + 1) && !(i > 0 && is_chart(i - 1));
+      if (opens) body += "<div class=\"charts\">";
+      std::visit([this](auto const& of) { add(of); }, all[i].of);
+      if (is_chart(i) && !is_chart(i + 1) && i > 0 && is_chart(i - 1)) body += "</div>\n";
+    }
   }
 
   std::string body, contents;
@@ -141,7 +158,8 @@ class html_writer {
   }
 
   void add(details const& of) {
-    body += fmt::format("<details><summary>{}</summary>\n", escape_html(of.summary));
+    body += fmt::format("<details{}><summary>{}</summary>\n", of.open ? " open" : "",
+                        escape_html(of.summary));
     write(of.inside);
     body += "</details>\n";
   }
@@ -181,8 +199,8 @@ std::string to_html(document const& of) {
   writer.write(of.blocks);
   bool const scripted = !writer.charts.empty() || !writer.parts.empty();
   std::string const scripts =
-      scripted ? "script-src " + policy_hash(d3_js) + " " + policy_hash(page_js) + "; "
-               : std::string();
+      fmt::format("script-src {}{}; ", policy_hash(sort_js),
+                  scripted ? " " + policy_hash(d3_js) + " " + policy_hash(page_js) : "");
   std::string html = page_head(of.title, page_css, scripts);
   html += fmt::format(
       "<a class=\"skip\" href=\"#main\">To the results</a>\n<h1>{}</h1>\n"
@@ -194,7 +212,7 @@ std::string to_html(document const& of) {
                         script_data({{"charts", writer.charts}, {"parts", writer.parts}}));
     html += fmt::format("<script>{}</script>\n<script>{}</script>\n", d3_js, page_js);
   }
-  return html + "</body></html>\n";
+  return html + fmt::format("<script>{}</script>\n</body></html>\n", sort_js);
 }
 
 }  // namespace rulerank::report

@@ -8,6 +8,7 @@ namespace rulerank::inline v0::report {
 
 extern std::string_view const page_css;
 extern std::string_view const page_js;
+extern std::string_view const sort_js;
 /// d3.min.js, or empty where the library was built without it.
 extern std::string_view const d3_js;
 

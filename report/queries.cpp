@@ -143,9 +143,10 @@ class duel {
     }
   }
 
+  std::string title() const { return fmt::format("{} against {}", name(), baseline()); }
+
   void add_to(blocks& to) {
     std::string const& measure = group_.measures[group_.measure].name();
-    to.push_back({heading{3, fmt::format("{} against {}", name(), baseline())}});
     eval::comparison const& c = group_.compared[group_.baseline][system_][group_.measure];
     say(to, "{}: {:+.4f} on average; {} won, {} tied, {} lost{}.", measure, c.difference, c.wins,
         c.ties, c.losses,
@@ -287,32 +288,30 @@ json values_data(validation_group const& group, std::vector<query_place> const& 
   return data;
 }
 
-/// The first documents of each system's ranking.
+/// The documents that a ranking has on top: ids, labels, and of each system the rank of each.
 json documents_of(validation_group const& group, query_place at) {
-  json ids = json::array(), labels = json::array(), tops = json::array();
-  std::map<std::size_t, std::size_t> number;
+  std::vector<std::vector<std::size_t>> orders;
+  std::set<std::size_t> shown;
   datasets::dataset const* test = nullptr;
   for (std::size_t s = 0; s < group.systems.size(); ++s) {
-    std::vector<std::size_t> const order = ranking(group, s, at);
-    if (order.empty()) {
-      tops.push_back(nullptr);
-      continue;
-    }
-    test = &group.sources[s].from->data[at.fold]->test;
-    std::size_t const begin = test->queries[at.query].begin;
-    json top = json::array();
-    for (std::size_t i = 0; i < std::min(depth, order.size()); ++i) {
-      auto const [place, is_new] = number.try_emplace(order[i], ids.size());
-      if (is_new) {
-        ids.push_back(clean(test->docid(begin + order[i])));
-        labels.push_back(test->labels[begin + order[i]]);
-      }
-      top.push_back(place->second);
-    }
-    tops.push_back(std::move(top));
+    std::vector<std::size_t> const& order = orders.emplace_back(ranking(group, s, at));
+    if (!order.empty()) test = &group.sources[s].from->data[at.fold]->test;
+    shown.insert(order.begin(),
+                 order.begin() + static_cast<std::ptrdiff_t>(std::min(depth, order.size())));
   }
   if (test == nullptr) return nullptr;
-  return {ids, labels, tops};
+  std::size_t const begin = test->queries[at.query].begin;
+  json ids = json::array(), labels = json::array(), ranks = json::array();
+  for (std::size_t const d : shown) {
+    ids.push_back(clean(test->docid(begin + d)));
+    labels.push_back(test->labels[begin + d]);
+  }
+  for (std::vector<std::size_t> const& order : orders) {
+    json of = json::array();
+    for (std::size_t const d : shown) of.push_back(rank_in(order, d));
+    ranks.push_back(order.empty() ? json() : std::move(of));
+  }
+  return {ids, labels, ranks};
 }
 
 /// The documents of the queries on which the systems differ most, as many as there is room for.
@@ -342,11 +341,13 @@ json documents_data(validation_group const& group, std::vector<query_place> cons
   return data;
 }
 
-interactive explorer(validation_group const& group, rules_shown const& rules) {
+/// `system`: the one that is shown first.
+interactive explorer(validation_group const& group, std::size_t system, rules_shown const& rules) {
   std::vector<query_place> const places = places_of(group);
   json data = values_data(group, places);
   data["kind"] = "queries";
   data["baseline"] = group.baseline;
+  data["system"] = system;
   data["systems"] = json::array();
   for (eval::system_values const& one : group.systems) data["systems"].push_back(clean(one.name));
   data["folds"] = json::array();
@@ -379,13 +380,22 @@ void add_queries(context const& ctx, validation_group const& group, report_optio
             one->folds[f].name, one->name);
       }
   rules_shown rules(ctx, group, options);
+  std::vector<std::size_t> others = best_first(group);
+  std::erase(others, group.baseline);
+  // The best one whose documents can be shown.
+  auto const ranked = std::ranges::find_if(others, [&](std::size_t s) {
+    return !ranking(group, s, {0, 0}).empty();
+  });
+  std::size_t const first = ranked == others.end() ? others.front() : *ranked;
   blocks duels;
-  for (std::size_t s = 0; s < group.systems.size(); ++s) {
-    if (s == group.baseline) continue;
+  for (std::size_t const s : others) {
     ctx.check_stop();
-    duel(group, options, s, rules).add_to(duels);
+    duel one(group, options, s, rules);
+    details folded{one.title(), {}, s == first};
+    one.add_to(folded.inside);
+    duels.push_back({std::move(folded)});
   }
-  to.push_back({explorer(group, rules)});
+  to.push_back({explorer(group, first, rules)});
   std::ranges::move(duels, std::back_inserter(to));
 }
 

@@ -54,7 +54,7 @@ TEST(forms, texts_stay_texts) {
   std::size_t ends = 0;
   for (std::size_t at = page.find(end); at != std::string::npos; at = page.find(end, at + 1))
     ++ends;
-  EXPECT_EQ(ends, has_interactive_pages() ? 3U : 0U);
+  EXPECT_EQ(ends, has_interactive_pages() ? 4U : 1U);
   text_with_figures const markdown = to_markdown(made, "f");
   EXPECT_EQ(markdown.text.find("<b>"), std::string::npos);
   EXPECT_EQ(markdown.text.find("![i]"), std::string::npos);

@@ -9,9 +9,12 @@
 #include "datasets/svmlight.hpp"
 #include "datasets/text_source.hpp"
 #include "eval/report_json.hpp"
+#include "experiment/curve_fold.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -47,6 +50,7 @@ class reader {
   }
 
   cross_validation validation(fs::path const& folder) const;
+  void read_queries(learning_curves& to) const;
   learning_curves curves(fs::path const& folder) const;
 
  private:
@@ -178,7 +182,7 @@ double number_of(std::string const& cell, source_position const& at) {
 learning_curves reader::curves(fs::path const& folder) const {
   std::string const path = (folder / "curves.tsv").string();
   std::string const text = datasets::read_file(opened(path), "learning curves");
-  learning_curves found{folder.string(), {}, manifest(folder), {}, {}};
+  learning_curves found{folder.string(), {}, manifest(folder), {}, {}, {}};
   std::vector<std::string> const head{"fold",   "way", "share",     "settings", "draw",
                                       "system", "how", "documents", "labels"};
   std::size_t number = 0, columns = 0;
@@ -213,7 +217,27 @@ learning_curves reader::curves(fs::path const& folder) const {
     found.rows.push_back(std::move(row));
   }
   if (found.rows.empty()) throw error({path, 0, 0}, "found no rows");
+  read_queries(found);
   return found;
+}
+
+/// Reads the folds' own results where all are there.
+void reader::read_queries(learning_curves& to) const {
+  experiment::curve_results all;
+  all.options.measures = eval::parse_measures(fmt::format("{}", fmt::join(to.measures, ",")));
+  std::set<std::string> folds;
+  for (curve_row const& row : to.rows) {
+    if (!folds.insert(row.fold).second) continue;
+    fs::path const path = fs::path(to.folder) / "curves" / (row.fold + ".json");
+    if (!is_there(path)) return;
+    std::string const name = opened(path.string());
+    all.folds.push_back(
+        experiment::curve_fold_from(datasets::read_file(name, "learning curves"), name));
+  }
+  std::set<double> budgets;
+  for (experiment::curve_point const& p : all.folds.front().points) budgets.insert(p.budget);
+  all.options.budgets.assign(budgets.begin(), budgets.end());
+  to.by_query = std::move(all);
 }
 
 /// The last parts of the folders' paths where these are distinct, else the paths.
@@ -303,8 +327,10 @@ void expect_known(std::vector<validation_group> const& groups, found_results con
     for (eval::system_values const& one : group.systems) systems.insert(one.name);
     for (eval::measure const& one : group.measures) measures.insert(one.name());
   }
-  for (learning_curves const& one : found.curves)
+  for (learning_curves const& one : found.curves) {
     measures.insert(one.measures.begin(), one.measures.end());
+    for (curve_row const& row : one.rows) systems.insert(row.system);
+  }
   if (!options.baseline.empty() && !systems.contains(options.baseline))
     throw unknown_name("baseline: found", options.baseline,
                        list_of_names(systems, name_list::one_of));
@@ -377,6 +403,27 @@ std::string validation_group::title() const {
   for (cross_validation const* const one : validations)
     text += fmt::format("{}{}", text.empty() ? "" : ", ", one->name);
   return text;
+}
+
+std::vector<double> queries_of(eval::system_values const& of, std::size_t measure) {
+  std::vector<double> values;
+  for (eval::query_values const& fold : of.folds)
+    for (std::size_t q = 0; q < fold.size(); ++q) values.push_back(fold.at(q, measure));
+  return values;
+}
+
+std::vector<std::size_t> best_first(validation_group const& group) {
+  std::vector<double> means;
+  for (eval::system_values const& one : group.systems)
+    means.push_back(eval::mean_of_folds(one.folds)[group.measure]);
+  std::vector<std::size_t> order(means.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t s) { return means[s]; });
+  return order;
+}
+
+std::string share_text(double share) {
+  return fmt::format("{:.4g} %", 100 * share);
 }
 
 std::optional<std::size_t> chosen_measure(std::vector<std::string> const& names,

@@ -3,6 +3,7 @@
 #include "datasets/svmlight.hpp"
 #include "eval/profile.hpp"
 #include "eval/significance.hpp"
+#include "experiment/learning_curves.hpp"
 #include "experiment/report.hpp"
 #include "report/contents.hpp"
 
@@ -49,6 +50,8 @@ struct learning_curves {
   json manifest;
   std::vector<std::string> measures;
   std::vector<curve_row> rows;
+  /// The same query by query; none where curves/FOLD.json of a fold is not there.
+  std::optional<experiment::curve_results> by_query;
 };
 
 struct found_results {
@@ -91,8 +94,17 @@ struct validation_group {
   std::string title() const;
 };
 
+/// The values of a system by a measure, query by query over the folds.
+std::vector<double> queries_of(eval::system_values const& of, std::size_t measure);
+
+/// The systems of a group, the best by its measure first.
+std::vector<std::size_t> best_first(validation_group const& group);
+
 std::vector<validation_group> groups_of(context const& ctx, found_results const& found,
                                         report_options const& options);
+
+/// The text of a share of the labels, such as `5 %`.
+std::string share_text(double share);
 
 /// Which of these measures is meant by `options.metric`; none where they lack it.
 std::optional<std::size_t> chosen_measure(std::vector<std::string> const& names,

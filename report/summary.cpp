@@ -2,6 +2,7 @@
 #include "report/sections.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,37 @@ std::string_view mark_of(eval::comparison const& c) {
   return c.difference > 0 ? (p < 0.01 ? "↑↑ " : "↑ ") : (p < 0.01 ? "↓↓ " : "↓ ");
 }
 
+/// The differences to the baseline with their intervals.
+eval::table differences_table(validation_group const& group) {
+  std::string const measure = group.measures[group.measure].name();
+  eval::table t{.title = fmt::format("{}: differences to {}, means over the queries with 95 % "
+                                     "intervals; p of Student's paired t-test after Holm's "
+                                     "correction",
+                                     measure, group.systems[group.baseline].name),
+                .columns = {{"system"},
+                            {measure, fixed},
+                            {"difference", fixed},
+                            {"from", fixed},
+                            {"to", fixed},
+                            {"p (t, Holm)", general}}};
+  std::vector<double> const baseline = queries_of(group.systems[group.baseline], group.measure);
+  for (std::size_t const s : best_first(group)) {
+    std::vector<eval::cell> row{group.systems[s].name,
+                                eval::mean_of_folds(group.systems[s].folds)[group.measure]};
+    if (s == group.baseline) {
+      row.resize(t.columns.size(), eval::cell(std::string()));
+    } else {
+      std::vector<double> by_query = queries_of(group.systems[s], group.measure);
+      for (std::size_t q = 0; q < by_query.size(); ++q) by_query[q] -= baseline[q];
+      eval::mean_interval const within = eval::confidence_interval(by_query);
+      row.insert(row.end(), {within.mean, within.low, within.high,
+                             group.compared[group.baseline][s][group.measure].paired_t->p_holm});
+    }
+    t.rows.push_back(std::move(row));
+  }
+  return t;
+}
+
 eval::table means_table(validation_group const& group) {
   std::size_t queries = 0;
   for (eval::query_values const& fold : group.systems.front().folds) queries += fold.size();
@@ -32,7 +64,7 @@ eval::table means_table(validation_group const& group) {
                            counted(queries, "query", "queries"), eval::describe(named), baseline),
       .columns = {{"system"}, {"training documents", fixed, 1}}};
   for (eval::measure const& m : group.measures) t.columns.push_back({m.name(), fixed, 4});
-  for (std::size_t s = 0; s < group.systems.size(); ++s) {
+  for (std::size_t const s : best_first(group)) {
     std::vector<eval::cell> row{group.systems[s].name, std::string()};
     if (s == group.baseline) row[0] = group.systems[s].name + " (baseline)";
     if (group.documents[s]) row[1] = *group.documents[s];
@@ -91,6 +123,12 @@ std::vector<chart_point> measured_points(validation_group const& group, std::siz
   return points;
 }
 
+/// Whether no k lacks its value between the first and the last.
+bool has_all_between(std::vector<chart_point> const& points) {
+  return points.empty() ||
+         points.back().x - points.front().x + 1 == static_cast<double>(points.size());
+}
+
 void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   chart curve{.title = fmt::format("NDCG@k by k: {}", group.title()),
               .kind = chart_kind::xy,
@@ -102,6 +140,7 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
     chart_series one{group.systems[s].name, ranked_points(ctx, group.sources[s])};
     if (one.points.empty()) {
       one.points = measured_points(group, s);
+      one.line = has_all_between(one.points);
       partial += fmt::format("{}{}", partial.empty() ? "" : ", ", one.name);
     }
     if (!one.points.empty()) curve.series.push_back(std::move(one));
@@ -111,7 +150,7 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   if (!partial.empty())
     say(to,
         "The rankings of {}, or the labels of the test part, are not there: these curves have only "
-        "the NDCG@k that the experiment measured.",
+        "the NDCG@k that the experiment measured, as points.",
         partial);
   eval::table t{.columns = {{"system"}}};
   for (std::size_t k = 1; k <= last_rank; ++k)
@@ -130,6 +169,7 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
 
 void add_summary(context const& ctx, validation_group const& group, blocks& to) {
   to.push_back({means_table(group)});
+  if (group.systems.size() > 1) to.push_back({differences_table(group)});
   if (group.systems.size() > 1)
     to.push_back({details{fmt::format("Comparisons with {}", group.systems[group.baseline].name),
                           {{comparison_table(group)}}}});

@@ -22,20 +22,35 @@ using json_text = nlohmann::ordered_json;
 
 constexpr std::uint32_t form = 1;
 
+constexpr std::string_view chosen_loss = "auto", cross_fitted = "cross-fit";
+
+/// What a card is fitted with, but for what is said of single features.
+json_text card_json(l2r::scorecard_options const& card) {
+  l2r::card_page const& page = *card.page;
+  return {{"loss", page.choose_loss ? chosen_loss : l2r::name_of(card.loss)},
+          {"points_penalty", card.points_penalty},
+          {"smoothness", card.cross_fit ? json_text(cross_fitted) : json_text(card.smoothness)},
+          {"folds", card.folds},
+          {"max_features", page.max_features},
+          {"max_points", page.points},
+          {"target", l2r::name_of(page.target)}};
+}
+
 json_text member_json(settings_file const& s) {
   if (s.linear) {
     json_text json{{"kind", "linear"}};
     json.update(l2r::to_json(*s.linear));
     return json;
   }
-  if (s.scorecard) {
-    json_text json{{"kind", "scorecard"},
-                   {"discretizer", s.discretizer ? to_json(*s.discretizer) : json_text()}};
-    json.update(l2r::to_json(*s.scorecard));
-    return json;
-  }
-  json_text json{{"discretizer", s.discretizer ? to_json(*s.discretizer) : json_text()}};
-  json.update(l2r::to_json(s.scoring));
+  json_text json;
+  bool const is_card = s.scorecard && s.scorecard->page;
+  if (s.scorecard) json["kind"] = is_card ? "card" : "scorecard";
+  if (s.joint) json["kind"] = "joint";
+  json["discretizer"] = s.discretizer ? to_json(*s.discretizer) : json_text();
+  json.update(s.joint       ? l2r::to_json(*s.joint)
+              : is_card     ? card_json(*s.scorecard)
+              : s.scorecard ? l2r::to_json(*s.scorecard)
+                            : l2r::to_json(s.scoring));
   return json;
 }
 
@@ -52,6 +67,25 @@ datasets::discretizer_options discretizer_from(fields const& cuts) {
   return options;
 }
 
+l2r::scorecard_options card_from(fields const& from) {
+  l2r::scorecard_options card = l2r::card_recipe().options;
+  card.page->choose_loss = from.word("loss") == chosen_loss;
+  if (!card.page->choose_loss) card.loss = from.known("loss", l2r::card_loss_from);
+  card.points_penalty = from.number("points_penalty");
+  card.cross_fit = from.member("smoothness") == cross_fitted;
+  if (!card.cross_fit) card.smoothness = from.number("smoothness");
+  card.folds = from.integer("folds", 2, 1000);
+  card.page->max_features = from.integer("max_features", 1, 1000);
+  card.page->points = static_cast<int>(from.integer("max_points", 1, 10000));
+  card.page->target = from.known("target", l2r::card_target_from);
+  try {
+    l2r::check(card);
+  } catch (usage_error const& e) {
+    throw error({from.name(), 1, 1}, from.prefix() + e.what());
+  }
+  return card;
+}
+
 settings_file member_from(fields const& from, json_text const& json) {
   settings_file s;
   std::string const kind = from.has("kind") ? from.word("kind") : "rules";
@@ -59,12 +93,17 @@ settings_file member_from(fields const& from, json_text const& json) {
     s.linear = l2r::linear_options_from(json, from.name(), from.prefix());
     return s;
   }
-  if (kind != "rules" && kind != "scorecard")
-    from.fail("kind", "found a kind that is not known, expected rules, scorecard or linear");
+  if (kind != "rules" && kind != "scorecard" && kind != "card" && kind != "joint")
+    from.fail("kind",
+              "found a kind that is not known, expected rules, scorecard, card, linear or joint");
   char const* const key = from.has("discretiser") ? "discretiser" : "discretizer";
   if (json_text const& cuts = from.member(key); !cuts.is_null())
     s.discretizer = discretizer_from({cuts, from.name(), from.prefix() + key + "."});
-  if (kind == "scorecard")
+  if (kind == "card")
+    s.scorecard = card_from(from);
+  else if (kind == "joint")
+    s.joint = l2r::joint_options_from(json, from.name(), from.prefix());
+  else if (kind == "scorecard")
     s.scorecard = l2r::scorecard_options_from(json, from.name(), from.prefix());
   else
     s.scoring = l2r::scoring_options_from(json, from.name(), from.prefix());
@@ -122,7 +161,7 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   for (std::size_t const at : result.chosen) {
     members.push_back(result.trials[at].candidate);
     candidate const& chosen = t.candidates()[members.back()];
-    settings.push_back({discretizer, chosen.scoring, chosen.scorecard, chosen.linear});
+    settings.push_back({discretizer, chosen.scoring, chosen.scorecard, chosen.linear, {}});
     if (chosen.linear) settings.back().discretizer.reset();
     if (settings.back().discretizer) {
       settings.back().discretizer->method = chosen.cuts.method;

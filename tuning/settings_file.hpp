@@ -21,16 +21,18 @@ struct settings_file {
   /// None: the cuts were given, and are to be given again.
   std::optional<datasets::discretizer_options> discretizer;
   l2r::scoring_options scoring;
-  std::optional<l2r::scorecard_options> scorecard;
-  std::optional<l2r::linear_options> linear;  ///< without a discretizer
+  std::optional<l2r::scorecard_options> scorecard;  ///< with a page: a card
+  std::optional<l2r::linear_options> linear;        ///< without a discretizer
+  std::optional<l2r::joint_options> joint;
 };
 
 // The form: one way to rank is an object with `rulerank_settings` (the form's version),
 // `discretizer` (or null), rule_size, min_support, min_confidence, support_weight, smoothing,
-// feature_share. A member of another kind has `kind` (scorecard or linear) and that kind's options
-// instead of these numbers; linear has no `discretizer`. Several, whose scores l2r::combine makes
-// one of: an object with `rulerank_settings` and `members`, a list of such objects. Either may have
-// more fields.
+// feature_share. A member of another kind has `kind` (scorecard, card, linear or joint) and that
+// kind's options instead of these numbers; linear has no `discretizer`. A card has loss (or auto),
+// points_penalty, smoothness (or cross-fit), folds, max_features, max_points, target. Several,
+// whose scores l2r::combine makes one of: an object with `rulerank_settings` and `members`, a list
+// of such objects. Either may have more fields.
 
 /// Reads settings. Throws `error` naming `name` for anything else, such as a number that is not of
 /// its field's type or range. Other fields are ignored; `discretiser` is an older spelling of

@@ -865,6 +865,44 @@ TEST(SettingsFile, KindsOfMembers) {
   }
 }
 
+TEST(SettingsFile, CardsAndJointMembers) {
+  settings_file card, joint;
+  l2r::scorecard_recipe const page = l2r::card_recipe();
+  card.discretizer = page.discretizer;
+  card.scorecard = page.options;
+  joint.discretizer = l2r::joint_recipe{}.discretizer;
+  joint.joint = {7, 3};
+  auto const kinds = to_json({card, joint});
+  EXPECT_EQ(kinds["members"][0]["kind"], "card");
+  EXPECT_EQ(kinds["members"][0]["loss"], "auto");
+  EXPECT_EQ(kinds["members"][0]["smoothness"], "cross-fit");
+  EXPECT_EQ(kinds["members"][1]["kind"], "joint");
+  auto const found = settings_from(kinds.dump(), "s");
+  EXPECT_EQ(to_json(found), kinds);
+  l2r::scorecard_options const read = found.at(0).scorecard.value();
+  EXPECT_EQ(read.page.value().max_features, page.options.page->max_features);
+  EXPECT_EQ(read.points_penalty, page.options.points_penalty);
+  EXPECT_TRUE(read.cross_fit && read.page->choose_loss);
+  EXPECT_EQ(found.at(1).joint.value().max_pairs, 7u);
+  card.scorecard->cross_fit = card.scorecard->page->choose_loss = false;
+  card.scorecard->loss = l2r::card_loss::point;
+  card.scorecard->smoothness = 3;
+  EXPECT_EQ(to_json(settings_from(to_json({card}).dump(), "s")), to_json({card}));
+  for (auto const& [key, value] : {std::pair<char const*, nlohmann::ordered_json>{"loss", "pairs"},
+                                   {"smoothness", "some"},
+                                   {"smoothness", -1},
+                                   {"max_features", 0},
+                                   {"max_points", 10001},
+                                   {"target", "people"}}) {
+    auto wrong = to_json({card});
+    wrong[key] = value;
+    EXPECT_THROW(settings_from(wrong.dump(), "s"), error) << key;
+  }
+  auto wrong = to_json({joint});
+  wrong["max_pairs"] = 1001;
+  EXPECT_THROW(settings_from(wrong.dump(), "s"), error);
+}
+
 TEST(SettingsFile, RoundTripAndRefusal) {
   settings_file const s = some_settings();
   auto const json = to_json({s});

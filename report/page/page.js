@@ -62,38 +62,45 @@
     const legend = figure.append("ul").attr("class", "legend");
     const says = figure.append("p").attr("class", "says").attr("aria-live", "polite");
     const fits = p => isFinite(p[0]) && isFinite(p[1]) && !(chart.x.log && p[0] <= 0) && !(chart.y.log && p[1] <= 0);
-    const nodes = chart.series.flatMap((s, i) => s.points.filter(fits).map(p => ({x: p[0], y: p[1], name: p[2] || s.name, series: i})));
+    const nodes = chart.series.flatMap((s, i) => s.points.filter(fits)
+      .map(p => ({x: p[0], y: p[1], name: p[2] || s.name, low: p[3], high: p[4], bar: p.length > 3, series: i})));
+    /** As offset_of of eval/chart.cpp. */
+    const count = chart.series.length, step = nodes.some(n => n.bar) ? Math.min(8, 32 / count) : 0;
+    const offset = i => step * (i - (count - 1) / 2);
     function draw() {
       svg.selectAll("*").remove();
       svg.append("title").text(chart.title);
       const shown = nodes.filter(n => !hidden.has(n.series));
       const used = shown.length ? shown : nodes;
-      const x = scale(chart.x, used.map(n => n.x), [left, width - right]);
-      const y = scale(chart.y, used.map(n => n.y), [bottom, top]);
+      const x = scale(chart.x, used.map(n => n.x).concat(chart.x.covers), [left, width - right]);
+      const y = scale(chart.y, used.flatMap(n => n.bar ? [n.y, n.low, n.high] : [n.y]).concat(chart.y.covers), [bottom, top]);
       axes(svg, x, y, [chart.x.label, chart.y.label], true);
       chart.series.forEach((s, i) => {
         const points = shown.filter(n => n.series === i);
         if (s.line && points.length)
           svg.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[look(i)])
-            .attr("d", d3.line().x(n => x(n.x)).y(n => y(n.y))(points));
+            .attr("d", d3.line().x(n => x(n.x) + offset(i)).y(n => y(n.y))(points));
+        for (const n of points.filter(n => n.bar))
+          svg.append("path").attr("class", `error s${i % 8}`).attr("d", `M${x(n.x) + offset(i) - 3} ${y(n.low)}h6m-3 0V${y(n.high)}m-3 0h6`);
         if (s.marks)
           for (const n of points)
-            svg.append("path").attr("class", `mark s${i % 8}`).attr("d", `M${x(n.x)} ${y(n.y)}${shapes[look(i)]}`);
+            svg.append("path").attr("class", `mark s${i % 8}`).attr("d", `M${x(n.x) + offset(i)} ${y(n.y)}${shapes[look(i)]}`);
       });
       const pick = svg.append("circle").attr("class", "pick").attr("r", 7).attr("visibility", "hidden");
       svg.on("mousemove touchstart", () => {
         const at = d3.mouse(svg.node());
         let best = null, near = Infinity;
         for (const n of shown) {
-          const d = Math.hypot(x(n.x) - at[0], y(n.y) - at[1]);
+          const d = Math.hypot(x(n.x) + offset(n.series) - at[0], y(n.y) - at[1]);
           if (d < near) [best, near] = [n, d];
         }
         if (!best) return;
-        pick.attr("cx", x(best.x)).attr("cy", y(best.y)).attr("visibility", "visible");
-        says.text(`${best.name}: ${chart.x.label} ${number(best.x)}, ${chart.y.label} ${number(best.y)}`);
+        pick.attr("cx", x(best.x) + offset(best.series)).attr("cy", y(best.y)).attr("visibility", "visible");
+        says.text(`${best.name}: ${chart.x.label} ${number(best.x)}, ${chart.y.label} ${number(best.y)}` +
+          (best.bar ? ` [${number(best.low)}, ${number(best.high)}]` : ""));
       });
     }
-    chart.series.forEach((s, i) => {
+    if (count > 1) chart.series.forEach((s, i) => {
       const button = legend.append("li").append("button").attr("type", "button").attr("aria-pressed", "true");
       const key = button.append("svg").attr("viewBox", "0 0 30 12").attr("aria-hidden", "true");
       if (s.line) key.append("path").attr("class", `line s${i % 8}`).attr("stroke-dasharray", dashes[look(i)]).attr("d", "M0 6h28");
@@ -131,8 +138,9 @@
       if (!unpackedValues.has(key)) unpackedValues.set(key, unpacked(of.values[s], of.low, of.high));
       return unpackedValues.get(key);
     };
-    const now = {system: part.baseline === 0 ? 1 : 0, baseline: part.baseline, measure: part.measure, query: null};
+    const now = {system: part.system, baseline: part.baseline, measure: part.measure, query: null};
     section.attr("hidden", null);
+    document.querySelectorAll("details[open]").forEach(d => { d.open = false; });  // what is shown here
     section.append("h3").text("Any system against any other");
     const choices = section.append("div").attr("class", "choices");
     choice(choices, "system", part.systems, now.system, i => { now.system = i; draw(); });
@@ -181,13 +189,12 @@
         one.append("p").text(known ? "Of one of the two the ranking is not there." : "The documents of this query are not in this page.");
         return;
       }
-      const [ids, labels, tops] = known, mine = tops[now.system], theirs = tops[now.baseline];
-      const documents = mine.concat(theirs.filter(d => !mine.includes(d)));
-      const rank = (top, d) => top.includes(d) ? top.indexOf(d) + 1 : `> ${top.length}`;
-      const rows = table(one, `The first ${Math.max(mine.length, theirs.length)} of either ranking`,
+      const [ids, labels, ranks] = known, mine = ranks[now.system], theirs = ranks[now.baseline], depth = 10;
+      const documents = d3.range(ids.length).filter(d => mine[d] <= depth || theirs[d] <= depth).sort((a, b) => mine[a] - mine[b]);
+      const rows = table(one, `The first ${depth} of either ranking`,
         [part.systems[now.system], part.systems[now.baseline], "label", "document"], documents);
-      rows.append("td").attr("class", "n").text(d => rank(mine, d));
-      rows.append("td").attr("class", "n").text(d => rank(theirs, d));
+      rows.append("td").attr("class", "n").text(d => mine[d]);
+      rows.append("td").attr("class", "n").text(d => theirs[d]);
       rows.append("td").attr("class", "n").text(d => labels[d]);
       rows.append("td").text(d => ids[d]);
       showRules(i);

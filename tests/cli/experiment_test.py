@@ -395,6 +395,18 @@ class Curves(harness.CommandLine):
                 self.assertLessEqual(float(row["from"]), float(row["difference"]))
                 self.assertLessEqual(float(row["difference"]), float(row["to"]))
         self.assertEqual({row["system"] for row in self.rows("first")} - {"lightgbm"}, {"card", "joint", "rules", "feature"})
+        # A library that is not there is named, and how to get it.
+        data = json.loads(self.expect(0, *line, "first", "--json", env=empty).stdout)
+        manifest = json.loads((self.folder / "first/manifest.json").read_text())
+        if any(row["system"] == "lightgbm" for row in self.rows("first")):  # the machine has it
+            self.assertEqual(data["left_out"], [])
+            self.assertNotIn("left_out", manifest)
+        else:
+            remedy = "not installed; python3 -m pip install lightgbm, or --lightgbm PATH"
+            self.assertEqual(tables[2], ["left out\twhy, and how to get it", f"lightgbm\t{remedy}"])
+            self.assertEqual(data["left_out"], [{"system": "lightgbm", "remedy": remedy}])
+            self.assertEqual(manifest["left_out"], data["left_out"])
+            self.assertIn(remedy, (self.folder / "first/curves.md").read_text())
 
     def test_lightgbm(self):
         line = ["experiment", "--folds", "data", "--out-dir", "out", "--systems", "rules,lightgbm", *self.QUICK]

@@ -502,6 +502,32 @@ class Rank(harness.CommandLine):
         if not [*pathlib.Path("/usr").glob("*lib/python3*/*-packages/lightgbm")]:
             self.expect(2, *line, "--peers", "lightgbm", env=empty, message="expected the Python package lightgbm (pip install lightgbm)")
 
+    def test_cards_and_joint_members_in_settings(self):
+        """A file that says the defaults fits what --members fits; options of the line hold."""
+        cuts = {"missing_values": "item", "unlisted": "zero", "norm": "none"}
+        card = {"kind": "card", "discretizer": None, "loss": "auto", "points_penalty": 1e-3, "smoothness": "cross-fit", "folds": 5,
+                "max_features": 10, "max_points": 100, "target": "auto"}
+        joint = {"kind": "joint", "discretizer": {"method": "frequency", "bins": 20, **cuts}, "max_pairs": 24, "folds": 5}
+        settings = self.file("card.json", json.dumps({"rulerank_settings": 1, "members": [card, joint]}).encode())
+        self.fit("--settings", settings)
+        by_file = self.model.read_bytes()
+        self.fit("--members", "card,joint")
+        self.assertEqual(self.model.read_bytes(), by_file)
+        self.fit("--settings", settings, "--max-features", 3)
+        three = self.model.read_bytes()
+        self.fit("--members", "card,joint", "--max-features", 3)
+        self.assertEqual(self.model.read_bytes(), three)
+        self.assertNotEqual(three, by_file)
+        # The file's own cuts count.
+        card["discretizer"] = {"method": "width", "bins": 4, **cuts}
+        other = self.file("cuts.json", json.dumps({"rulerank_settings": 1, **card}).encode())
+        self.fit("--settings", other)
+        by_file = self.model.read_bytes()
+        self.fit("--members", "card", "--method", "width", "--bins", 4)
+        self.assertEqual(self.model.read_bytes(), by_file)
+        wrong = self.file("wrong.json", json.dumps({"rulerank_settings": 1, **card, "max_features": 0}).encode())
+        self.expect(3, "fit", "--train", "train.txt", "--model", "m", "--settings", wrong, message="max_features")
+
     def test_kinds_of_members_in_settings(self):
         cuts = member(3)["discretizer"]
         settings = self.file("kinds.json", json.dumps({"rulerank_settings": 1, "members": [

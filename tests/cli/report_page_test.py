@@ -89,18 +89,20 @@ class InABrowser(harness.CommandLine):
         summary = self.text(".summary")
         self.assertRegex(summary, r"^NDCG@10: [+−-]\d\.\d{4} on average over the queries; \d+ won, ")
         # A click on a line's name takes the line away, another brings it back.
-        lines = "return document.querySelectorAll('figure[data-chart] > svg .line').length"
+        figure = "figure[data-chart]:has(> svg .line)"
+        lines = f"return document.querySelectorAll('{figure} > svg .line').length"
         before = self.browser.run(lines)
         self.assertGreater(before, 3)
-        self.browser.click("figure[data-chart] .legend button")
+        self.browser.click(f"{figure} .legend button")
         self.assertEqual(self.browser.run(lines), before - 1)
-        self.browser.click("figure[data-chart] .legend button")
+        self.browser.click(f"{figure} .legend button")
         self.assertEqual(self.browser.run(lines), before)
         # A query that was won: its documents.
         self.browser.click(".part .columns button")
         self.assertIn(EVIL, self.text(".query h4"))
         self.assertIn(EVIL, self.text(".query td:last-child"))
         self.assertIn("rules that moved the score of document", self.text(".query"))
+        self.assertNotIn("> 10", self.text(".query table"))
         self.picture("query")
         # Keys: the first and the last query of the picture.
         self.browser.run("document.querySelector('.part figure svg').focus()")
@@ -133,11 +135,58 @@ class InABrowser(harness.CommandLine):
                       self.text(".query"))
         self.expect_quiet()
 
+    def test_tables_are_sorted_by_a_click(self):
+        self.open()
+        column = ("return [...document.querySelector('table').rows].slice(1).map(row => row.cells[arguments[0]].textContent)")
+        state = "return [...document.querySelectorAll('table')[0].tHead.rows[0].cells].map(head => head.getAttribute('aria-sort'))"
+        names = self.browser.run(column, 0)
+        documents = self.browser.run(column, 1)
+        self.assertIn("", documents)
+        press = "document.querySelector('table').tHead.rows[0].cells[arguments[0]].querySelector('button').focus()"
+        self.browser.run(press, 1)
+        self.browser.press(ENTER)
+        known = [float(text) for text in documents if text]
+        shown = self.browser.run(column, 1)
+        self.assertEqual([float(text) for text in shown if text], sorted(known, reverse=True))
+        self.assertEqual(shown[-1], "")  # none: last either way
+        self.assertEqual(self.browser.run(state)[:3], [None, "descending", None])
+        self.browser.press(ENTER)
+        shown = self.browser.run(column, 1)
+        self.assertEqual([float(text) for text in shown if text], sorted(known))
+        self.assertEqual(shown[-1], "")
+        self.browser.click("table th:first-child button")
+        self.assertEqual(self.browser.run(column, 0), sorted(names))
+        self.assertEqual(self.browser.run(state)[:2], ["ascending", None])
+        # Values have marks of significance before them.
+        self.browser.click("table th:nth-child(3) button")
+        values = [float(text.strip("\u2191\u2193 ")) for text in self.browser.run(column, 2)]
+        self.assertEqual(values, sorted(values, reverse=True))
+        self.expect_quiet()
+
+    def test_a_table_that_is_cut_shows_it(self):
+        """A shadow at the side on which there is more, without a script too."""
+        self.browser.develop("Emulation.setScriptExecutionDisabled", value=True)
+        self.browser.develop("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
+        self.browser.open(self.address)
+
+        def edges():
+            """How dark the paper right of the table's middle row is, at its last pixels."""
+            self.browser.screenshot(self.folder / "cut.png")
+            return (self.folder / "cut.png").read_bytes()
+
+        cut = self.browser.run("const of = document.querySelector('.scroll'); of.scrollIntoView(); return of.scrollWidth > of.clientWidth + 20")
+        self.assertTrue(cut)
+        before = edges()
+        self.browser.run("document.querySelector('.scroll').style.background = 'none'")
+        self.assertNotEqual(before, edges())
+
     def test_numbers_of_the_script_are_those_of_the_text(self):
         self.open()
         said = self.text(".summary")
-        static = self.browser.run("return [...document.querySelectorAll('main > p')].map(p => p.textContent)"
-                                  ".find(text => text.includes(' won, '))")
+        static = self.browser.run(
+            "const [system, against] = [...document.querySelectorAll('.choices select')].map(s => s.selectedOptions[0].textContent);"
+            "return [...document.querySelectorAll('details')].find(d => d.querySelector('summary').textContent === "
+            "`${system} against ${against}`).querySelector('p').textContent")
         self.assertEqual(said.split("queries; ")[1].replace(" after Holm's correction", ""),
                          static.split("average; ")[1].replace(" after Holm's correction.", ""))
 
@@ -261,7 +310,7 @@ class InABrowser(harness.CommandLine):
             return [cell.textContent, text.getBoundingClientRect().left, text.getBoundingClientRect().right]})))"""
 
         def values(tables):
-            return {(row[0][0], name[0]): cell[0] for head, *rows in tables if "training" in str(head) or "@" in str(head)
+            return {(row[0][0], name[0]): cell[0] for head, *rows in tables if ("training" in str(head) or "@" in str(head)) and "difference" not in str(head)
                     for row in rows for name, cell in zip(head, row)}
 
         on_screen = self.browser.run(cells)
@@ -311,10 +360,12 @@ class InABrowser(harness.CommandLine):
             shown = self.browser.run("return [document.documentElement.scrollWidth, window.innerWidth]")
             self.assertLessEqual(shown[0], shown[1])
             self.assertEqual(shown[1], width)
+            self.browser.run("document.querySelectorAll('details').forEach(of => { of.open = true; })")
             self.assertEqual(self.browser.run(UNREADABLE, 9), [])
             lines, names = self.browser.run(
-                "return ['.line', 'li'].map(css => Math.max(...[...document.querySelectorAll('figure')].map(f => "
-                "f.querySelectorAll(':scope > svg > ' + css + ', .legend > ' + css).length)))")
+                "const most = of => Math.max(...[...document.querySelectorAll('figure:has(.legend)')].map(of));"
+                "return [most(f => new Set([...f.querySelectorAll(':scope > svg > [class]')].flatMap(e => "
+                "[...e.classList].filter(one => /^s\\d$/.test(one)))).size), most(f => f.querySelectorAll('.legend > li').length)]")
             self.assertEqual(lines, names)
             self.assertGreater(names, 3)
             for i, figure in enumerate(["figure:has(.legend)", "figure:has(.bars)"]):

@@ -103,7 +103,7 @@ class Report(harness.CommandLine):
             if name == "href":
                 self.assertTrue(value.startswith("#"), value)
         self.assertEqual(page.count("<script"), page.count("</script>"))
-        self.assertIn(len(found.scripts), (0, 3))
+        self.assertIn(len(found.scripts), (1, 4))
         self.assertIn("default-src 'none'", page)
         return found
 
@@ -129,12 +129,104 @@ class Report(harness.CommandLine):
         self.assertEqual(page, self.page("result", "--threads", "1"))
         self.assertLess(len(page), 600_000)
 
+    def by_query(self, folder, measure):
+        """The values of each system, query by query, and the means of its folds' means."""
+        queries, means = {}, {}
+        for path in sorted((self.folder / folder / "folds").glob("*.json")):
+            fold = json.loads(path.read_text())
+            place, count = fold["metrics"].index(measure), len(fold["metrics"])
+            for system in fold["systems"]:
+                values = system["values"][place::count]
+                queries.setdefault(system["name"], []).extend(values)
+                means.setdefault(system["name"], []).append(sum(values) / len(values))
+        return queries, {name: sum(of) / len(of) for name, of in means.items()}
+
+    def test_leads_with_the_winner(self):
+        drawn_experiment(self)
+        words = self.expect_own(self.page("result", "--baseline", "random-3-rank-3")).words
+        lead = words[len(words) - words[::-1].index("In short"):]
+        queries, means = self.by_query("result", "NDCG@10")
+        best, following = sorted(means, key=means.get, reverse=True)[:2]
+
+        def difference(other):
+            values = [a - b for a, b in zip(queries[best], queries[other])]
+            mean = sum(values) / len(values)
+            error = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
+            self.assertEqual(len(values), 30)
+            reach = 2.0452296 * error  # Student's t, 29 degrees of freedom
+            return f"{mean:+.4f} [{mean - reach:+.4f}, {mean + reach:+.4f}] over "
+
+        said = lead[1]
+        self.assertTrue(said.startswith(f"result: {best} is the best of {len(means)} by NDCG@10: {means[best]:.4f}, "
+                                        f"{difference(following)}the next, {following} ("), said)
+        self.assertIn(f", and {difference('random-3-rank-3')}the baseline, random-3-rank-3 (", said)
+        # The table of differences, the best first.
+        page = (self.folder / "page.html").read_text()
+        table = page[page.index("NDCG@10: differences to random-3-rank-3, means over the queries with 95 % intervals"):]
+        names = re.findall(r"<tr><td>([^<]*)</td>", table[:table.index("</table>")])
+        self.assertEqual(names, sorted(means, key=means.get, reverse=True))
+        # Each other system is folded away but the best beside the baseline.
+        self.assertEqual(len(re.findall(r"<summary>[^<]* against random-3-rank-3</summary>", page)), len(means) - 1)
+        self.assertEqual(page.count("<details open>"), 1)
+        self.assertIn(f"<details open><summary>{best} against random-3-rank-3</summary>", page)
+
+    def test_what_was_measured_at_few_ranks_is_no_line(self):
+        drawn_experiment(self)
+        self.expect(0, "report", "result", "--format", "markdown", "--out", "r.md")
+        text = (self.folder / "r.md").read_text()
+        curves = (self.folder / re.search(r"!\[NDCG@k by k: result\]\(<(\S+)>\)", text)[1]).read_text()
+        lines = re.findall(r'<path class="line (s\d)"', curves)
+        systems = json.loads((self.folder / "result/results.json").read_text())["systems"]
+        drawn = [one["name"] for one in systems if one["name"].startswith("random")]
+        self.assertGreater(len(drawn), 0)
+        self.assertEqual(len(set(lines)), len(systems) - len(drawn))
+        for name in drawn:  # NDCG@1 and NDCG@10
+            self.assertEqual(len(re.findall(rf"<title>{name}: ", curves)), 2)
+
+    def test_ranks_of_a_clicked_query(self):
+        """Those of the whole ranking, as the static part has them."""
+        drawn_experiment(self)
+        found = Elements(self.page("result"))
+        if len(found.scripts) < 2:
+            self.skipTest("built without d3: the page has no script")
+        part = json.loads(found.scripts[0])["parts"][0]
+        deep = 0
+        for place, (ids, _, ranks) in part["documents"].items():
+            qid = part["qids"][int(place)]
+            for system, of in zip(part["systems"], ranks):
+                if of is None:
+                    continue
+                for run in (self.folder / "result/runs" / system).glob("*.run"):
+                    rows = [line.split() for line in run.read_text().splitlines()]
+                    expected = {row[2]: int(row[3]) for row in rows if row[0] == qid}
+                    if expected:
+                        scores = [row[4] for row in rows if row[0] == qid]
+                        deep += max(of) > 10
+                        if len(set(scores)) == len(scores):
+                            self.assertEqual([expected[id] for id in ids], of)
+        self.assertGreater(deep, 0)
+
+    def test_a_card_has_a_frontier(self):
+        self.expect(0, "sample", "--documents", "2000", "--features", "10", "--queries", "60", "--fold-count", "1", "--out-dir", "data")
+        said = json.loads(self.expect(0, "fit", "--train", "data/Fold1/train.txt", "--model", "m", "--members", "card",
+                                      "--json").stdout)
+        tried = said["sizes"][0]["frontier"]
+        self.assertGreater(len(tried), 1)
+        self.expect(0, "report", "--model", "m", "--format", "markdown", "--out", "r.md")
+        text = (self.folder / "r.md").read_text()
+        self.assertIn("## In short", text)
+        frontier = (self.folder / "r-figures/figure-1.svg").read_text()
+        self.assertEqual(frontier.count('class="error'), len(tried))
+        for one in tried:
+            self.assertIn(f"card: {one['features']}, {abs(one['quality']):.6g} [", frontier)
+        self.assertIn(f"; {said['sizes'][0]['chosen']} were chosen; ", text)
+
     def expect_rules_as_explained(self, system, *how, train="data/{}/train.txt", top=1):
         """The rules that the page shows behind scores of a system are those of `explain`."""
         found = Elements(self.page("result"))
         titles = [text for text in found.words if text.startswith(f"{system}: rules that moved the score of document ")]
         self.assertGreater(len(titles), 3)
-        shown = json.loads(found.scripts[0])["parts"][0] if found.scripts else None
+        shown = json.loads(found.scripts[0])["parts"][0] if len(found.scripts) > 1 else None
         for title in titles[:3]:
             docid = re.search(r"score of document (\S+) furthest", title)[1]
             fold, = (path.parent.name for path in (self.folder / "data").glob("Fold*/test.txt")
@@ -216,7 +308,7 @@ class Report(harness.CommandLine):
         found = self.expect_own(page)
         self.assertIn(f"T {EVIL} \ufffd", found.words)
         self.assertTrue(any(EVIL in text and text.startswith("Query ") for text in found.words))
-        if found.scripts:
+        if len(found.scripts) > 1:
             data = json.loads(found.scripts[0])
             self.assertTrue(all(qid.endswith(EVIL) for qid in data["parts"][0]["qids"]))
         for form in ("markdown", "latex"):
@@ -260,7 +352,26 @@ class Report(harness.CommandLine):
                     "--budgets", "5%,20%,100%", "--ways", "chosen,random", "--random-draws", "2")
         page = self.page("curves")
         words = self.expect_own(page).words
-        self.assertIn("defaults, chosen: NDCG@10 by labels", words)
+        # Both ways are in one chart of each system, with error bars; charts have the same axes.
+        self.expect(0, "report", "curves", "--format", "markdown", "--out", "r.md")
+        text = (self.folder / "r.md").read_text()
+        axes = []
+        for system in ("rules", "scorecard"):
+            name = re.search(rf"!\[{system}: NDCG@10 by labels\]\(<(\S+)>\)", text)[1]
+            picture = (self.folder / name).read_text()
+            self.assertEqual(picture.count('class="error'), 6)
+            self.assertEqual(re.findall(r">(chosen|random)</text>", picture), ["chosen", "random"])
+            axes.append(re.findall(r"<text [^>]*>([\d.]+)</text>", picture))
+        self.assertEqual(*axes)
+        leads = [text for text in words if re.match(r"curves: With \d+ % of the labels, \w+", text)]
+        self.assertEqual(len(leads), 3)
+        self.assertIn(" is the best of 4 by NDCG@10: ", leads[0])
+        self.assertIn("over the baseline, rules", self.page("curves", "--baseline", "rules"))
+        shutil.rmtree(self.folder / "curves/curves")
+        bare = " ".join(self.expect_own(self.page("curves")).words)
+        self.assertIn("The folder has no curves/FOLD.json of each fold: there are no intervals.", bare)
+        self.assertNotIn("In short", bare)
+        self.assertIn("defaults, rules: NDCG@10 by labels", words)
         # A mean by hand.
         rows = [line.split("\t") for line in (self.folder / "curves/curves.tsv").read_text().splitlines()[1:]]
         head, rows = rows[0], rows[1:]

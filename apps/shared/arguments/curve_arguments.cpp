@@ -93,7 +93,9 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   a.sampler.check();
   experiment::curve_options o;
   bool const is_first = systems_.empty();
-  o.systems = is_first ? experiment::first_systems(lightgbm_) : split_list(systems_);
+  experiment::first_comparison const first = experiment::first_systems(lightgbm_);
+  o.systems = is_first ? first.systems : split_list(systems_);
+  if (is_first) o.left_out = first.left_out;
   expect_once("--systems", o.systems);
   o.ways = split_list(!ways_.empty() ? ways_ : is_first ? first_ways : all_ways);
   expect_once("--ways", o.ways);
@@ -149,6 +151,7 @@ experiment::curve_results learn_curves(session& owner, cross_validation_argument
   experiment::curve_results done =
       experiment::run_curves(owner.ctx(), options, judged_folds(folds), out);
   owner.note("libraries", done.libraries);
+  if (!options.left_out.empty()) owner.note("left_out", experiment::to_json(options.left_out));
   if (writes)
     write_file((std::filesystem::path(a.out_dir) / "manifest.json").string(),
                json_text_of(owner.manifest()));

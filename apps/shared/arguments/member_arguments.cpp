@@ -213,6 +213,7 @@ datasets::discretizer_options member_arguments::joint_cuts(
 datasets::discretizer_options member_arguments::cuts_like(
     datasets::discretizer_options const& own, discretizer_arguments const& values) const {
   datasets::discretizer_options options = values.options();
+  if (!has_own_cuts) return options;
   if (verb_ == nullptr || verb_->count("--method") == 0) options.method = own.method;
   if (verb_ == nullptr || verb_->count("--bins") == 0) options.bins = own.bins;
   return options;

@@ -43,6 +43,7 @@ struct member_arguments {
   std::optional<std::size_t> max_features, pairs;
   std::optional<int> points;
   std::string monotone, card_file;
+  bool has_own_cuts = true;  ///< of a card and a joint member: false where a settings file has them
   std::size_t folds = 5;  ///< of what is chosen by cross-fitting; a settings file may have others
 
   void add_to(CLI::App& verb);

@@ -4,10 +4,32 @@
 #include "tuning/settings_file.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
 namespace rulerank::inline v0::apps {
+
+namespace {
+
+/// What the line gives stands.
+template <class Value, class Found>
+void set(std::optional<Value>& value, Found const& found) {
+  if (!value) value = found;
+}
+
+void set_card(l2r::scorecard_options const& card, member_arguments& member) {
+  if (!card.page->choose_loss) set(member.loss, std::string(l2r::name_of(card.loss)));
+  set(member.points_penalty, fmt::format("{}", card.points_penalty));
+  if (!card.cross_fit) set(member.smoothness, card.smoothness);
+  set(member.max_features, card.page->max_features);
+  set(member.points, card.page->points);
+  set(member.target, std::string(l2r::name_of(card.page->target)));
+  member.folds = card.folds;
+}
+
+}  // namespace
 
 void settings_argument::add_to(CLI::App& verb) {
   verb_ = &verb;
@@ -36,6 +58,8 @@ std::vector<ranker_recipe> settings_argument::recipes(session& owner,
     one.discretizer.options();
     one.member.scorecard();
     one.member.linear(one.discretizer);
+    if (one.kind == card_member) one.member.card();
+    one.member.joint();
     kinds.push_back(one.kind);
   }
   line.member.expect_use(kinds);
@@ -53,18 +77,28 @@ std::vector<ranker_recipe> settings_argument::of_file(session& owner,
     auto& [discretizer, ranker, member, kind] = all.emplace_back(line);
     if (s.discretizer && !given("--discretizer")) {
       datasets::discretizer_options const& d = *s.discretizer;
-      auto const set = [&](char const* option, std::string& value, std::string_view found) {
+      auto const set_word = [&](char const* option, std::string& value, std::string_view found) {
         if (!given(option)) value = found;
       };
-      set("--method", discretizer.method, datasets::name_of(d.method));
-      set("--bins", discretizer.bins, d.bins == 0 ? "cv" : std::to_string(d.bins));
-      set("--missing-values", discretizer.missing, datasets::name_of(d.missing));
-      set("--unlisted", discretizer.unlisted, datasets::name_of(d.unlisted));
-      set("--norm", discretizer.norm, datasets::name_of(d.norm));
+      set_word("--method", discretizer.method, datasets::name_of(d.method));
+      set_word("--bins", discretizer.bins, d.bins == 0 ? "cv" : std::to_string(d.bins));
+      set_word("--missing-values", discretizer.missing, datasets::name_of(d.missing));
+      set_word("--unlisted", discretizer.unlisted, datasets::name_of(d.unlisted));
+      set_word("--norm", discretizer.norm, datasets::name_of(d.norm));
     }
-    auto const set = [](auto& value, auto found) {
-      if (!value) value = found;
-    };
+    if (s.scorecard && s.scorecard->page) {
+      kind = card_member;
+      member.has_own_cuts = !s.discretizer;
+      set_card(*s.scorecard, member);
+      continue;
+    }
+    if (s.joint) {
+      kind = "joint";
+      member.has_own_cuts = !s.discretizer;
+      set(member.pairs, s.joint->max_pairs);
+      member.folds = s.joint->folds;
+      continue;
+    }
     if (s.scorecard) {
       kind = "scorecard";
       set(member.loss, std::string(l2r::name_of(s.scorecard->loss)));
