@@ -248,6 +248,20 @@ TEST(output_file, what_is_written_can_stay_in_memory) {
   EXPECT_EQ(written_bytes([](output_file&) {}), "");
 }
 
+TEST(output_file, shows_what_is_written) {
+  testing_tools::temporary_folder const folder;
+  std::string const large(3'000'000, 'x');
+  std::string seen;
+  output_file first(folder / "out.txt", [&](std::string_view bytes) { seen += bytes; });
+  first.write("a\n");
+  output_file moved = std::move(first);
+  moved.write(large);
+  moved.write("b");
+  moved.commit();
+  EXPECT_EQ(seen, "a\n" + large + "b");
+  EXPECT_EQ(read_all(folder / "out.txt"), seen);
+}
+
 TEST(output_file, a_link_stays_and_its_target_is_replaced) {
   testing_tools::temporary_folder const folder;
   std::string const target = folder / "target.txt";
