@@ -536,6 +536,14 @@ TEST(engine_registry, holds_what_is_added_once_and_after_its_own) {
   EXPECT_EQ(all.maker_of(toy::both), 3);
 }
 
+TEST(engine_registry, lists_stay_while_engines_are_added) {
+  engine_registry<toy, int> all{{toys[0], 1}};
+  auto const before = all.list();
+  all.add({{toys[1], 2}, {toys[2], 3}});
+  EXPECT_EQ(before.data(), all.list().data());
+  EXPECT_EQ(before.size(), 1U);
+}
+
 TEST(engine_registry, never_replaces_an_engine_that_was_asked_for) {
   for (auto const& devices : {std::vector<int>{}, std::vector<int>{0}}) {
     EXPECT_EQ(choose_engine(toys, toy::plain, with_devices(devices)).which, toy::plain);
