@@ -89,7 +89,8 @@ workload prepared(char** argv) {
   if (!file) {
     datasets::shape const& shape = datasets::find_shape(argv[1]);
     all.all_partitions = static_cast<std::size_t>(shape.partitions);
-    if (all.fixed == 0) all.fixed = shape.iterations(all.options.rule_size);
+    if (all.fixed == 0)
+      all.fixed = all.options.rule_size <= 3 ? shape.iterations_3 : shape.iterations_4;
   }
   // A sample of the partitions is a data set of their features, dealt in the same way.
   std::size_t const run =

@@ -8,11 +8,10 @@ CURVES_FOLDER has goals.md (curves.py --keep), NEURAL_FOLDER has SET.md (neural_
 writes nothing and fails where they differ.
 """
 
-import argparse
 import os
-import pathlib
 import re
-import sys
+
+import common
 
 NAMES = {"linear": "ridge regression", "ranksvm": "rank SVM", "ranksvm-zscore": "rank SVM of z-scores", "xgboost": "XGBoost",
          "lightgbm": "LightGBM", "ilmart": "ILMART's form", "neural_gam": "Neural RankGAM"}
@@ -96,22 +95,17 @@ def written_anew(page, curves, networks):
         text, count = re.subn(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end of table -->)", lambda found, of=table: found[1] + of
                               + found[2], text, flags=re.S)
         if count != 1:
-            sys.exit(f"{page}: found {count} places for the table {name}, expected 1")
+            common.fail(f"{page}: found {count} places for the table {name}, expected 1")
     return text
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("page", type=pathlib.Path)
-    parser.add_argument("curves", type=pathlib.Path)
-    parser.add_argument("neural", type=pathlib.Path)
-    parser.add_argument("--check", action="store_true")
-    a = parser.parse_args()
+    a = common.arguments(__doc__, "page", "curves", "neural", check=False)
     text = written_anew(a.page, a.curves, a.neural)
     if not a.check:
         a.page.write_text(text, "utf-8")
     elif text != a.page.read_text("utf-8"):
-        sys.exit(f"{a.page}: its tables are not those of {a.curves} and {a.neural}: bench/curve_page.py writes them")
+        common.fail(f"{a.page}: its tables are not those of {a.curves} and {a.neural}: bench/curve_page.py writes them")
 
 
 if __name__ == "__main__":

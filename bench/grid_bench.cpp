@@ -154,7 +154,7 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
          {weighting{0, 0}, weighting{-0.25, 0}, weighting{0, 5}, weighting{-0.25, 5}}) {
       l2r::ranker_options options;
       options.scoring = {c.rule_size, t, w.weight, w.smoothing};
-      options.execution.cache_bytes = std::size_t{1} << 30;
+      options.execution.settings[l2r::cache_bytes_setting] = std::size_t{1} << 30;
       l2r::engine_knobs knobs;
       auto run = [&](l2r::engine engine, int threads, std::vector<int> const& devices = {}) {
         context ctx;
@@ -183,7 +183,7 @@ void ranking_rows(cell const& c, std::string_view which, datasets::binned_datase
       hold_on_gpus("tensor by item", l2r::engine::tensor);
       knobs.shared_from = std::size_t{1} << 40;
       hold_on_gpus("tensor by document", l2r::engine::tensor);
-      options.execution.cache_bytes = std::size_t{64} << 20;  // it fills
+      options.execution.settings[l2r::cache_bytes_setting] = std::size_t{64} << 20;  // it fills
       for (auto const* name : {"plrar", "profl-t", "profl"})
         hold_on_gpus(name, l2r::engine_from(name));
       auto const [low, high] = std::minmax_element(ours.begin(), ours.end());

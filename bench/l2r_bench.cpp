@@ -31,6 +31,7 @@
 #include "datasets/svmlight.hpp"
 #include "l2r/published/engines.hpp"
 #include "l2r/published/lookups.hpp"
+#include "l2r/rules/engine_knobs.hpp"
 #include "l2r/rules/ranker.hpp"
 #include "rules/combinadic.hpp"
 
@@ -304,7 +305,7 @@ bool time_engine(bench& b, std::string const& name) {
   std::size_t const mark = std::min(name.find('~'), name.size());
   engine_argument const asked(name.substr(0, mark));
   b.options.execution.engine = l2r::engine_from(asked.name);
-  b.options.execution.cache_bytes = asked.gib << 30;
+  b.options.execution.settings[l2r::cache_bytes_setting] = asked.gib << 30;
   b.ctx.devices = asked.devices;
   std::size_t const all = b.sets.test.documents;
   std::vector<std::size_t> const some = evenly(all, asked.documents == 0 ? all : asked.documents);

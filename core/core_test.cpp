@@ -248,6 +248,20 @@ TEST(output_file, what_is_written_can_stay_in_memory) {
   EXPECT_EQ(written_bytes([](output_file&) {}), "");
 }
 
+TEST(output_file, shows_what_is_written) {
+  testing_tools::temporary_folder const folder;
+  std::string const large(3'000'000, 'x');
+  std::string seen;
+  output_file first(folder / "out.txt", [&](std::string_view bytes) { seen += bytes; });
+  first.write("a\n");
+  output_file moved = std::move(first);
+  moved.write(large);
+  moved.write("b");
+  moved.commit();
+  EXPECT_EQ(seen, "a\n" + large + "b");
+  EXPECT_EQ(read_all(folder / "out.txt"), seen);
+}
+
 TEST(output_file, a_link_stays_and_its_target_is_replaced) {
   testing_tools::temporary_folder const folder;
   std::string const target = folder / "target.txt";
@@ -520,6 +534,14 @@ TEST(engine_registry, holds_what_is_added_once_and_after_its_own) {
   EXPECT_EQ(all.list()[1].which, toy::both);
   EXPECT_EQ(all.maker_of(toy::plain), 1);
   EXPECT_EQ(all.maker_of(toy::both), 3);
+}
+
+TEST(engine_registry, lists_stay_while_engines_are_added) {
+  engine_registry<toy, int> all{{toys[0], 1}};
+  auto const before = all.list();
+  all.add({{toys[1], 2}, {toys[2], 3}});
+  EXPECT_EQ(before.data(), all.list().data());
+  EXPECT_EQ(before.size(), 1U);
 }
 
 TEST(engine_registry, never_replaces_an_engine_that_was_asked_for) {

@@ -54,6 +54,9 @@ using engine_counts = std::map<std::string, std::uint64_t, std::less<>>;
 inline void add(engine_counts& to, engine_counts const& more) {
   for (auto const& [name, count] : more) to[name] += count;
 }
+/// Named settings that one engine takes and other engines do not look at.
+using engine_settings = engine_counts;
+
 /// 0 of a name that is not there.
 inline std::uint64_t count_of(engine_counts const& counts, std::string_view name) {
   auto const found = counts.find(name);

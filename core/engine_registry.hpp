@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ namespace rulerank::inline v0 {
 /// The engines of a module: its own, then those that the module's library of published engines
 /// adds. `Maker` is what makes an engine.
 ///
+/// Lists and makers that were given out stay valid, also while engines are added; a list has what
+/// there was when it was given.
+///
 /// Threads: `add` is called before the module's other functions; any thread may call the others.
 template <class Engine, class Maker>
 class engine_registry {
@@ -28,11 +32,17 @@ class engine_registry {
     Maker make;
   };
 
-  engine_registry(std::initializer_list<entry> own) { add(own); }
-  /// Adds the engines that are not listed yet.
+  engine_registry(std::initializer_list<entry> own) {
+    list_.reserve(most);
+    makers_.reserve(most);
+    add(own);
+  }
+  /// Adds the engines that are not listed yet. Throws std::length_error for more than 32 in all.
   void add(std::initializer_list<entry> more) {
     for (entry const& one : more) {
       if (find_engine(list_, one.info.which) != nullptr) continue;
+      if (list_.size() == most)
+        throw std::length_error("more engines than a registry has room for");
       list_.push_back(one.info);
       makers_.push_back(one.make);
     }
@@ -44,6 +54,7 @@ class engine_registry {
   }
 
  private:
+  static constexpr std::size_t most = 32;  // neither vector is allocated again
   std::vector<engine_info<Engine>> list_;
   std::vector<Maker> makers_;  // of each
 };

@@ -118,7 +118,8 @@ bool same_output(std::string const& a, std::string const& b) {
   return at.descriptor < 0 && other.descriptor < 0 && absolute(at) == absolute(other);
 }
 
-output_file::output_file(std::string path) : path_(std::move(path)) {
+output_file::output_file(std::string path, std::function<void(std::string_view)> observe)
+    : path_(std::move(path)), observe_(std::move(observe)) {
   target const to = resolve(path_);
   if (to.descriptor >= 0) {
     // The caller holds this one open, as a shell's redirection does: what it leads to is written
@@ -166,6 +167,7 @@ output_file::output_file(output_file&& other) noexcept
     : path_(std::move(other.path_)),
       partial_(std::exchange(other.partial_, {})),
       buffer_(std::exchange(other.buffer_, {})),
+      observe_(std::exchange(other.observe_, {})),
       mapped_(std::exchange(other.mapped_, {})),
       descriptor_(std::exchange(other.descriptor_, -1)),
       in_place_(std::exchange(other.in_place_, false)) {}
@@ -176,6 +178,7 @@ output_file& output_file::operator=(output_file&& other) noexcept {
     path_ = std::move(other.path_);
     partial_ = std::exchange(other.partial_, {});
     buffer_ = std::exchange(other.buffer_, {});
+    observe_ = std::exchange(other.observe_, {});
     mapped_ = std::exchange(other.mapped_, {});
     descriptor_ = std::exchange(other.descriptor_, -1);
     in_place_ = std::exchange(other.in_place_, false);
@@ -223,6 +226,7 @@ void output_file::flush() {
 
 void output_file::flush_buffer() {
   if (in_place_ && !buffer_.empty() && ::isatty(descriptor_) == 1) buffer_ = for_terminal(buffer_);
+  if (observe_ && !buffer_.empty()) observe_(buffer_);
   std::string_view rest = buffer_;
   while (!rest.empty()) {
     ssize_t const written = ::write(descriptor_, rest.data(), rest.size());

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rulerank::inline v0 {
@@ -20,7 +21,10 @@ namespace rulerank::inline v0 {
 class output_file {
  public:
   /// Throws `output_error` when the folder cannot be written.
-  explicit output_file(std::string path);
+  explicit output_file(std::string path) : output_file(std::move(path), {}) {}
+  /// `observe` gets all bytes that are written (not those of `map`), in their order, as they are
+  /// handed to the system, the last of them in `commit`.
+  output_file(std::string path, std::function<void(std::string_view)> observe);
   ~output_file();
   output_file(output_file&&) noexcept;
   output_file& operator=(output_file&&) noexcept;
@@ -44,6 +48,7 @@ class output_file {
   std::string path_;
   std::string partial_;  // the named partial file, empty for a nameless one
   std::string buffer_;
+  std::function<void(std::string_view)> observe_;
   std::span<std::byte> mapped_;
   int descriptor_ = -1;
   bool in_place_ = false;  // nothing is renamed

@@ -416,7 +416,7 @@ outcome collected(std::vector<std::string> const& lines, bool delimited,
     query_collector queries({}, "s", {}, take);
     if (delimited) {
       auto const layout = read_layout("label,qid\n", ',', "s", {});
-      queries.begin(parser_of(layout, {}).parse, layout_form(layout), layout.feeds);
+      queries.begin(parser_of(layout, {}), layout_form(layout), layout.feeds);
     } else {
       queries.begin([](std::string_view text,
                        parsed_documents& out) { parse_documents(text, rules_of({}), out); },

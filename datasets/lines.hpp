@@ -1,5 +1,5 @@
 #pragma once
-// From bytes to lines: where a text can be cut, and how much it holds at most.
+// From bytes to lines: where a text can be cut.
 
 #include <cstddef>
 #include <string_view>
@@ -12,12 +12,5 @@ void remove_byte_order_mark(std::string_view& text);
 
 /// Offsets that cut a text after line ends into chunks of about `bytes`; some may be empty.
 std::vector<std::size_t> cut_at_lines(std::string_view text, std::size_t bytes);
-
-struct byte_counts {
-  std::size_t feeds = 0;
-  std::size_t marks = 0;
-};
-/// Line feeds, and bytes that are `mark`.
-byte_counts count_bytes(std::string_view text, char mark);
 
 }  // namespace rulerank::datasets

@@ -26,13 +26,6 @@ struct shape {
   std::size_t iterations_3 = 0, iterations_4 = 0;  ///< mean documents chosen in a partition
   int folds = 5;                                   ///< 1: one split
   std::span<double const> label_shares;            ///< of the labels 0, 1, ...; they sum to 1
-
-  std::size_t reduced(std::uint32_t rule_size) const noexcept {
-    return rule_size <= 3 ? reduced_3 : reduced_4;
-  }
-  std::size_t iterations(std::uint32_t rule_size) const noexcept {
-    return rule_size <= 3 ? iterations_3 : iterations_4;
-  }
 };
 
 /// All shapes: td2003 hp2003 np2003 td2004 hp2004 np2004 web10k yahoo2.

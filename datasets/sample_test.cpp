@@ -91,10 +91,10 @@ TEST(shape, names_are_found) {
   shape const& web = find_shape("web10k");
   EXPECT_EQ(web.train_documents, 720116U);
   EXPECT_EQ(web.features, 131U);
-  EXPECT_EQ(web.reduced(3), 2101U);
-  EXPECT_EQ(web.reduced(4), 7337U);
-  EXPECT_EQ(web.iterations(3), 170U);
-  EXPECT_EQ(web.iterations(4), 635U);
+  EXPECT_EQ(web.reduced_3, 2101U);
+  EXPECT_EQ(web.reduced_4, 7337U);
+  EXPECT_EQ(web.iterations_3, 170U);
+  EXPECT_EQ(web.iterations_4, 635U);
   for (shape const& s : shapes()) {
     EXPECT_EQ(&find_shape(s.name), &s);
     EXPECT_NEAR(std::accumulate(s.label_shares.begin(), s.label_shares.end(), 0.0), 1, 1e-9);

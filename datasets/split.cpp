@@ -3,10 +3,12 @@
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
+#include "core/sha256.hpp"
 #include "datasets/svmlight/write.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <span>
 
@@ -84,7 +86,7 @@ std::vector<written_fold> write_split(context const& ctx, dataset const& data,
 
 std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
                                       std::span<fold_documents const> folds,
-                                      std::string const& folder) {
+                                      std::string const& folder, bool with_sha256) {
   std::uint64_t const total = data.size() * folds.size();
   std::uint64_t done = 0;
   // Query by query: within one the order is that of the file.
@@ -107,7 +109,15 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
   std::vector<written_fold> written;
   for (std::size_t fold = 0; fold < folds.size(); ++fold) {
     std::string const path = make_fold_folder(folder, fold);
-    output_file train(path + "/train.txt"), vali(path + "/vali.txt"), test(path + "/test.txt");
+    std::array<sha256, 3> sums;
+    auto const open = [&](char const* name, sha256& sum) {
+      std::function<void(std::string_view)> observe;
+      if (with_sha256) observe = [&sum](std::string_view bytes) { sum.update(bytes); };
+      return output_file(path + name, std::move(observe));
+    };
+    output_file train = open("/train.txt", sums[0]);
+    output_file vali = open("/vali.txt", sums[1]);
+    output_file test = open("/test.txt", sums[2]);
     written_fold& sizes = written.emplace_back(written_fold{path, {}, {}, {}});
     sizes.train = write_part(folds[fold].train, train);
     sizes.vali = write_part(folds[fold].vali, vali);
@@ -115,6 +125,7 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
     train.commit();
     vali.commit();
     test.commit();
+    if (with_sha256) std::ranges::transform(sums, sizes.sha256.begin(), &sha256::hex);
   }
   return written;
 }

@@ -3,6 +3,7 @@
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -35,6 +36,8 @@ struct part_size {
 struct written_fold {
   std::string folder;
   part_size train, vali, test;
+  /// SHA-256 of train.txt, vali.txt and test.txt, where they were asked for.
+  std::array<std::string, 3> sha256{};
 };
 
 struct split_options {
@@ -62,10 +65,10 @@ std::vector<fold_documents> split_folds(context const& ctx, dataset const& data,
 /// are complete. Returns what the folds hold. Throws as above and `output_error`.
 std::vector<written_fold> write_split(context const& ctx, dataset const& data,
                                       split_options const& options, std::string const& folder);
-/// The same of folds that `split_folds` made.
+/// The same of folds that `split_folds` made, on request with checksums of what is written.
 std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
                                       std::span<fold_documents const> folds,
-                                      std::string const& folder);
+                                      std::string const& folder, bool with_sha256 = false);
 
 /// Makes `folder`/FoldN with its parents and returns its path; `fold` counts from 0.
 std::string make_fold_folder(std::string const& folder, std::size_t fold);

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
 #include "core/random.hpp"
+#include "core/sha256.hpp"
 #include "core/testing.hpp"
 #include "datasets/svmlight.hpp"
 
@@ -192,6 +193,16 @@ TEST(write_split, keeps_the_order_of_the_file) {
   EXPECT_EQ(fold_file(folder / "out", 0, "train") + fold_file(folder / "out", 0, "vali") +
                 fold_file(folder / "out", 0, "test"),
             text);
+}
+
+TEST(write_folds, says_the_checksums_of_its_files) {
+  temporary_folder const folder;
+  dataset const data = parse_svmlight({}, odd_text(10), "odd.txt");
+  auto const folds = split_folds({}, data, {.folds = 3});
+  for (written_fold const& fold : write_folds({}, data, folds, folder / "out", true))
+    for (std::size_t part = 0; char const* const name : {"train", "vali", "test"})
+      EXPECT_EQ(fold.sha256[part++], sha256_of_file(fold.folder + "/" + name + ".txt"));
+  EXPECT_EQ(write_folds({}, data, folds, folder / "out")[0].sha256[0], "");
 }
 
 TEST(write_split, leaves_the_old_files_when_it_is_stopped) {

@@ -73,7 +73,7 @@ class batches {
 
   /// Ids of items that other processes have: all processes tell each other what they know.
   void learn_ids(std::span<std::uint32_t const> items) {
-    if (!collection_.has_ids_in_parts()) return;
+    if (!collection_.has_ids_in_parts() || !output_.writes_ids()) return;
     auto names = names_of(*ctx_.processes, items,
                           [&](std::uint32_t item) { return collection_.id_of(item); });
     learned_.clear();
@@ -247,6 +247,7 @@ class kept_results final : public search_output {
   void add_lines(result_lines&, std::size_t, neighbours const&, id_of_fn const&) const override {}
   void add_lines(result_lines&, std::size_t, rows_in_range const&, id_of_fn const&) const override {
   }
+  bool writes_ids() const override { return false; }
   void write(result_lines const&) override {}
   bool takes_neighbours() const override { return true; }
   void take(std::size_t, neighbours found) override { keep(std::move(found)); }

@@ -146,6 +146,8 @@ class search_output {
                          id_of_fn const& id_of) const = 0;
   virtual void add_lines(result_lines& to, std::size_t first, rows_in_range const& found,
                          id_of_fn const& id_of) const = 0;
+  /// Whether `add_lines` asks for ids, on all processes.
+  virtual bool writes_ids() const { return true; }
   /// In the order of the queries.
   virtual void write(result_lines const& lines) = 0;
   /// Whether `take` is called, on all processes.

@@ -183,10 +183,11 @@ l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
   datasets::binned_dataset const& items = prepared_for(how.cuts).training;
   l2r::scorecard_member made{nullptr, *how.scorecard, {}, 0, 0, {}};
   if (batch.crossed) {
-    made.card = l2r::fit_scorecard(ctx, datasets::subset(all, batch.ranking).queries,
-                                   datasets::subset(items, batch.ranking), *how.scorecard);
+    made.card = l2r::fit_scorecard(
+        ctx, {datasets::subset(all, batch.ranking).queries, datasets::subset(items, batch.ranking)},
+        *how.scorecard);
   } else {
-    made.card = l2r::fit_scorecard(ctx, all.queries, items, *how.scorecard);
+    made.card = l2r::fit_scorecard(ctx, {all.queries, items}, *how.scorecard);
   }
   return keep(std::move(made));
 }

@@ -99,15 +99,17 @@ std::map<std::string, std::vector<double>> baseline_scores(pipeline_arguments co
   return scores;
 }
 
-/// Writes a baseline's scores of a test part.
-void write_baseline(datasets::dataset const& data, std::span<std::size_t const> test,
-                    std::vector<double> const& scores, fs::path const& path) {
+/// Writes a baseline's scores of a test part and returns the file's checksum.
+std::string write_baseline(datasets::dataset const& data, std::span<std::size_t const> test,
+                           std::vector<double> const& scores, fs::path const& path) {
   std::vector<double> of_test;
   for (std::size_t const d : test) of_test.push_back(scores[d]);
   make_folders(path.parent_path().string());
-  output_file to(path.string());
+  sha256 sum;
+  output_file to(path.string(), [&](std::string_view bytes) { sum.update(bytes); });
   datasets::write_scores(datasets::subset(data, test), of_test, to);
   to.commit();
+  return sum.hex();
 }
 
 /// The folds of the documents, with the baselines' scores of their test parts. They are written as
@@ -116,20 +118,21 @@ experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
                                     datasets::dataset const& data,
                                     std::vector<std::string> const& names) {
   auto const documents = datasets::split_folds(owner.ctx(), data, {.folds = a.folds});
-  auto const written = datasets::write_folds(owner.ctx(), data, documents, a.experiment.folds);
+  auto const written =
+      datasets::write_folds(owner.ctx(), data, documents, a.experiment.folds, true);
   auto const scores = baseline_scores(a, data, names);
   bool const with_vali = experiment::needs_validation(options_of(a.experiment).settings);
   std::vector<experiment::memory_fold> folds;
   for (std::size_t f = 0; f < documents.size(); ++f) {
     std::string const name = fmt::format("Fold{}", f + 1);
-    std::map<std::string, std::string> sums;
-    for (std::string const part : {"train.txt", "vali.txt", "test.txt"})
-      if (with_vali || part != "vali.txt")
-        sums[name + "/" + part] = sha256_of_file((fs::path(written[f].folder) / part).string());
+    auto const& [train, vali, test] = written[f].sha256;
+    std::map<std::string, std::string> sums{{name + "/train.txt", train},
+                                            {name + "/test.txt", test}};
+    if (with_vali) sums[name + "/vali.txt"] = vali;
     for (auto const& [system, all] : scores) {
       fs::path const path = fs::path(a.out_dir) / "scores" / system / (name + ".txt");
-      write_baseline(data, documents[f].test, all, path);
-      sums[fmt::format("{}/{}.txt", system, name)] = sha256_of_file(path.string());
+      sums[fmt::format("{}/{}.txt", system, name)] =
+          write_baseline(data, documents[f].test, all, path);
     }
     folds.push_back({f + 1, documents[f].train, documents[f].vali, documents[f].test, sums});
   }

@@ -40,12 +40,10 @@ dataset layout_form(delimited_layout const& layout) {
 }
 
 chunk_parser parser_of(delimited_layout layout, read_options const& options) {
-  char const delimiter = layout.delimiter;
-  return {[layout = std::move(layout), rules = rules_of(options)](std::string_view chunk,
-                                                                  parsed_documents& out) {
-            parse_records(chunk, layout, rules, out);
-          },
-          delimiter};
+  return [layout = std::move(layout), rules = rules_of(options)](std::string_view chunk,
+                                                                 parsed_documents& out) {
+    parse_records(chunk, layout, rules, out);
+  };
 }
 
 dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source const> text,

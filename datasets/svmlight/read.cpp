@@ -16,29 +16,29 @@ namespace {
 
 constexpr std::size_t chunks_between_reports = 512;
 
-/// Lets the workers on chunks 0, 1, 2, ... pass one by one, in that order.
-class turnstile {
+/// A count of chunks that threads wait for.
+class chunk_count {
  public:
-  /// Waits until all chunks before this one have passed; this one passes when it is destroyed.
-  class turn {
+  void wait_for(std::size_t chunks) const {
+    for (std::size_t now = count_.load(); now != chunks; now = count_.load()) count_.wait(now);
+  }
+  /// Counts one chunk when it is destroyed.
+  class one {
    public:
-    turn(turnstile& gate, std::size_t chunk) : gate_(gate) {
-      for (std::size_t now = gate.next_.load(); now != chunk; now = gate.next_.load())
-        gate.next_.wait(now);
+    explicit one(chunk_count& of) : of_(of) {}
+    ~one() {
+      ++of_.count_;
+      of_.count_.notify_all();
     }
-    ~turn() {
-      ++gate_.next_;
-      gate_.next_.notify_all();
-    }
-    turn(turn const&) = delete;
-    turn& operator=(turn const&) = delete;
+    one(one const&) = delete;
+    one& operator=(one const&) = delete;
 
    private:
-    turnstile& gate_;
+    chunk_count& of_;
   };
 
  private:
-  std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace
@@ -59,45 +59,47 @@ line_rules rules_of(svmlight_options const& options) {
 }
 
 void read_chunks(context const& ctx, std::string_view text, std::span<std::size_t const> cuts,
-                 chunk_parser const& parser, whole_text& whole, dataset& data) {
+                 chunk_parser const& parse, whole_text& whole, dataset& data) {
   std::size_t const chunks = cuts.size() - 1;
   auto const chunk = [&](std::size_t p) { return text.substr(cuts[p], cuts[p + 1] - cuts[p]); };
 
-  // Upper bounds: a document needs a line, an entry a mark or a line's end.
-  std::atomic<std::size_t> lines{1};
-  std::atomic<std::size_t> marks{0};
-  parallel_for(ctx, chunks, 1, [&](std::size_t p, std::size_t, int) {
-    byte_counts const counts = count_bytes(chunk(p), parser.mark);
-    lines += counts.feeds;
-    marks += counts.marks;
-  });
-  whole.reserve(lines, lines + marks);
-
   std::vector<parsed_documents> parsed(static_cast<std::size_t>(ctx.thread_count()));
-  turnstile gate;
+  chunk_count appended, copied;
   std::atomic<bool> stopped{false};
+  // Makes room for the documents up to chunk p and, where the rest of the text is as dense, for
+  // all.
+  auto const make_room = [&](std::size_t p, std::size_t entries) {
+    copied.wait_for(p);  // entries move
+    double const more = 1.1 * static_cast<double>(text.size()) / static_cast<double>(cuts[p + 1]);
+    auto const of_all = [&](std::size_t n) {
+      return static_cast<std::size_t>(more * static_cast<double>(n));
+    };
+    whole.reserve(of_all(data.size()), of_all(entries));
+  };
   auto const read_chunk = [&](std::size_t p, int thread) {
+    chunk_count::one const counts_when_copied(copied);
     parsed_documents& part = parsed[static_cast<std::size_t>(thread)];
     std::exception_ptr trouble;  // must not keep this chunk from its turn
     try {
-      if (!stopped) parser.parse(chunk(p), part);
+      if (!stopped) parse(chunk(p), part);
     } catch (...) {
       trouble = std::current_exception();
     }
     std::size_t first_entry = 0;
     {
-      turnstile::turn const turn(gate, p);
+      appended.wait_for(p);
+      chunk_count::one const counts_when_appended(appended);
       if (trouble) std::rethrow_exception(trouble);
       if (stopped) return;
       first_entry = whole.append(part);
       stopped = whole.stopped();
+      std::size_t const entries = first_entry + part.entries.size();
+      if (entries > data.entries.size()) make_room(p, entries);
     }
     if (!part.numbers.empty())
       for (feature_value& entry : part.entries) entry.feature = part.numbers[entry.feature];
-    if (part.entries.size() > data.entries.size() - std::min(first_entry, data.entries.size()))
-      throw error({data.name, 0, 0}, "was changed while it was read: found more than was counted");
-    std::copy(part.entries.begin(), part.entries.end(),
-              data.entries.begin() + static_cast<std::ptrdiff_t>(first_entry));
+    std::ranges::copy(part.entries,
+                      data.entries.begin() + static_cast<std::ptrdiff_t>(first_entry));
   };
   for (std::size_t begin = 0; begin < chunks && !stopped; begin += chunks_between_reports) {
     std::size_t const n = std::min(chunks_between_reports, chunks - begin);
@@ -117,12 +119,10 @@ dataset parse_lines(context const& ctx, text_lines lines, std::string name,
   data.text = std::move(lines.text);
   ctx.report("read", 0, bytes.size());
   whole_text whole(query_former(ctx, options, data.name), data, lines.lines_before);
-  chunk_parser const parser{
-      [rules = rules_of(options)](std::string_view chunk, parsed_documents& out) {
-        parse_documents(chunk, rules, out);
-      },
-      ':'};
-  read_chunks(ctx, bytes, cut_at_lines(bytes, chunk_bytes), parser, whole, data);
+  auto const parse = [rules = rules_of(options)](std::string_view chunk, parsed_documents& out) {
+    parse_documents(chunk, rules, out);
+  };
+  read_chunks(ctx, bytes, cut_at_lines(bytes, chunk_bytes), parse, whole, data);
   expect_unchanged(*data.text, data.name);
   whole.finish(ctx, warn);
   return data;

@@ -24,17 +24,13 @@ void check_options(svmlight_options const& options);
 /// What the options ask of a line or record.
 line_rules rules_of(svmlight_options const& options);
 
-/// How a text becomes documents.
-struct chunk_parser {
-  /// Replaces what the documents hold with those of a chunk. Called by several threads at once.
-  std::function<void(std::string_view chunk, parsed_documents& out)> parse;
-  char mark = 0;  ///< every entry has one of these bytes or a line feed
-};
+/// Replaces what the documents hold with those of a chunk. Called by several threads at once.
+using chunk_parser = std::function<void(std::string_view chunk, parsed_documents& out)>;
 
 /// Reads the chunks between `cuts`, offsets in `text`, in parallel into `data`, which `whole`
 /// fills.
 void read_chunks(context const& ctx, std::string_view text, std::span<std::size_t const> cuts,
-                 chunk_parser const& parser, whole_text& whole, dataset& data);
+                 chunk_parser const& parse, whole_text& whole, dataset& data);
 
 /// Some lines of a text.
 struct text_lines {
@@ -56,8 +52,7 @@ class query_collector {
 
   /// Sets how the text behind the first `lines` lines is read; `form` has what is said of all
   /// documents (names, header, delimiter).
-  void begin(std::function<void(std::string_view, parsed_documents&)> parse, dataset form,
-             std::uint64_t lines);
+  void begin(chunk_parser parse, dataset form, std::uint64_t lines);
   /// Takes whole lines or records.
   void take(std::string_view text);
   void finish(std::function<void(std::string const&)> const& warn);
@@ -70,7 +65,7 @@ class query_collector {
   std::string name_;
   std::function<void(dataset const&)> const& take_query_;
   query_former queries_;
-  std::function<void(std::string_view, parsed_documents&)> parse_;
+  chunk_parser parse_;
   parsed_documents part_;
   dataset form_;  // without documents and header
   std::string header_;

@@ -17,8 +17,7 @@ query_collector::query_collector(context const& ctx, std::string name,
                                  std::function<void(dataset const&)> const& take_query)
     : ctx_(ctx), name_(std::move(name)), take_query_(take_query), queries_(ctx, options, name_) {}
 
-void query_collector::begin(std::function<void(std::string_view, parsed_documents&)> parse,
-                            dataset form, std::uint64_t lines) {
+void query_collector::begin(chunk_parser parse, dataset form, std::uint64_t lines) {
   parse_ = std::move(parse);
   form_ = std::move(form);
   form_.name = name_;
@@ -192,7 +191,7 @@ void take_records(whole_lines& in, query_collector& queries, std::string const& 
   std::string const header(in.text().substr(0, header_size == 0 ? in.text().npos : header_size));
   delimited_layout const layout = read_layout(header, delimiter, name, options);
   dataset form = layout_form(layout);
-  queries.begin(parser_of(layout, options).parse, std::move(form), layout.feeds);
+  queries.begin(parser_of(layout, options), std::move(form), layout.feeds);
   in.drop(header.size());
   ends = {};
   take_all(

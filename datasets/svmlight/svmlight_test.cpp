@@ -595,6 +595,23 @@ TEST(svmlight, a_line_of_10_megabytes) {
   EXPECT_EQ(data.lines[0].size() + 1 + data.lines[1].size() + 1, text.size());
 }
 
+// The first lines say that there is room for fewer entries than later lines have.
+TEST(svmlight, lines_that_get_longer) {
+  for (int const threads : {1, 2, 7}) {
+    std::string text;
+    std::size_t entries = 0;
+    for (int d = 1; d <= 300; ++d) {
+      text += "1 qid:1";
+      for (int f = 1; f <= d; f += 7) text += fmt::format(" {}:{}", f, ++entries);
+      text += '\n';
+    }
+    dataset const data = parse(text, {}, threads, 100);
+    ASSERT_EQ(data.entries.size(), entries);
+    for (std::size_t e = 0; e < entries; ++e)
+      ASSERT_EQ(data.entries[e].value, static_cast<double>(e + 1));
+  }
+}
+
 TEST(svmlight, a_document_a_query) {
   std::string text;
   for (int q = 0; q < 5000; ++q) text += fmt::format("1 qid:{} 1:1\n", q);

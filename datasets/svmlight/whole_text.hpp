@@ -22,7 +22,7 @@ class whole_text {
   whole_text(query_former queries, dataset& data, std::uint64_t lines_before)
       : queries_(std::move(queries)), data_(data), line_count_(lines_before) {}
 
-  /// Allocates for at most so many; `entries` get their size at once, unset.
+  /// Allocates for so many documents; `entries` get their size at once, unset.
   void reserve(std::size_t documents, std::size_t entries);
   /// Appends all of a chunk but its entries; returns where in `entries` they belong. Features by
   /// name get `part.numbers`.

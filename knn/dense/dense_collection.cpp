@@ -119,14 +119,7 @@ dense_search::dense_search(dense_collection const& rows, datasets::vectors queri
       queries_(std::move(queries)),
       filter_(filter),
       work_(work) {
-  std::size_t const words = words_of(size());
-  auto const expect = [&](std::size_t found, std::size_t expected) {
-    if (found != 0 && found != expected)
-      throw usage_error(fmt::format("filter: found {}, expected {} for {}", counted(found, "word"),
-                                    expected, counted(size(), "row")));
-  };
-  expect(filter.rows.size(), words);
-  expect(filter.of_query.size(), words * queries_.size());
+  expect_filter(filter, size(), queries_.size());
 }
 
 bool dense_search::has_even_shares() const {

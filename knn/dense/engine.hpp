@@ -82,6 +82,9 @@ struct dense_request {
   dense_filter filter;
 };
 
+/// Throws `usage_error` for a filter of another size than that of so many rows and queries.
+void expect_filter(dense_filter const& filter, std::size_t rows, std::size_t queries);
+
 /// What a search for the k nearest rows hands on of query q: keys and rows by rank, nearest first,
 /// which end with the call. Called from several threads at once, once for each query that has rows.
 using take_nearest_rows = std::function<void(std::size_t q, std::span<double const> keys,

@@ -73,13 +73,6 @@ void check_k(std::size_t k) {
   if (k == 0) throw usage_error("k: found 0, expected at least 1");
 }
 
-void check_filter(std::span<std::uint64_t const> filter, std::size_t expected,
-                  std::string_view what) {
-  if (!filter.empty() && filter.size() != expected)
-    throw usage_error(
-        fmt::format("{}: found {}, expected {}", what, counted(filter.size(), "word"), expected));
-}
-
 /// The key that no row of a range orders behind, or one that is a little larger.
 double farthest_key(similarity metric, double radius) {
   if (metric != similarity::l2) return 0.0 - radius;
@@ -87,6 +80,17 @@ double farthest_key(similarity metric, double radius) {
 }
 
 }  // namespace
+
+void expect_filter(dense_filter const& filter, std::size_t rows, std::size_t queries) {
+  std::size_t const words = (rows + 63) / 64;
+  auto const expect = [&](std::size_t found, std::size_t expected) {
+    if (found != 0 && found != expected)
+      throw usage_error(fmt::format("filter: found {}, expected {} for {}", counted(found, "word"),
+                                    expected, counted(rows, "row")));
+  };
+  expect(filter.rows.size(), words);
+  expect(filter.of_query.size(), words * queries);
+}
 
 similarity dense_similarity_from(std::string_view name) {
   return value_named<similarity>(metrics, name, "found metric", name_list::plain);
@@ -145,9 +149,7 @@ struct dense_index::implementation {
     if (rows.size() > 0 && queries.size() > 0 && queries.dimensions() != rows.dimensions())
       throw usage_error(fmt::format("{}: found {}, expected {} as the rows have", queries.name(),
                                     counted(queries.dimensions(), "dimension"), rows.dimensions()));
-    std::size_t const words = (rows.size() + 63) / 64;
-    check_filter(filter.rows, words, "the filter of all queries");
-    check_filter(filter.of_query, words * queries.size(), "the filters of queries");
+    expect_filter(filter, rows.size(), queries.size());
   }
 
   /// run(first, request) for some queries after the others, those from `first` on. request: k or

@@ -62,6 +62,40 @@ void expect_same(rows_in_range const& found, rows_in_range const& expected) {
   EXPECT_EQ(found.value, expected.value);
 }
 
+/// Keeps what its process sends.
+struct overheard_group final : process_group {
+  explicit overheard_group(process_group const& to) : group(to) {}
+  int rank() const noexcept override { return group.rank(); }
+  int size() const noexcept override { return group.size(); }
+  std::vector<std::string> gather(std::string_view mine) const override {
+    sent += mine;
+    return group.gather(mine);
+  }
+  std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
+                                keep_fn const& keep) const override {
+    return group.deal(tasks, task, keep);
+  }
+  process_group const& group;
+  mutable std::string sent;
+};
+
+TEST(IndexInParts, NoIdsAreSentWhereNoneAreWritten) {
+  auto const rows = random_rows(131, 5, 1), queries = random_rows(17, 5, 2);
+  dense_index const whole({}, rows, {});
+  run_processes(processes, [&](process_group const& group) {
+    overheard_group const overheard(group);
+    index_range const mine = own_range(group, rows.size());
+    std::vector<std::int64_t> const ids(mine.size(), 777777777777);
+    dense_collection const parts(process_of(overheard),
+                                 {rows.rows(mine.begin, mine.size()), mine.begin, rows.size()},
+                                 true, {}, ids);
+    ASSERT_TRUE(parts.has_ids_in_parts());
+    expect_same(search_all(process_of(overheard), dense_search(parts, queries), queries.size(), 7),
+                whole.search({}, queries, 7));
+    EXPECT_EQ(overheard.sent.find("777777777777"), std::string::npos);
+  });
+}
+
 TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
   temporary_folder const folder;
   std::string const path = folder / "index";

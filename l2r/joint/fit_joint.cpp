@@ -68,7 +68,7 @@ class joint_fit {
     deal();
   }
 
-  joint_member fit(std::shared_ptr<datasets::discretizer const> cuts);
+  joint_member fit();
 
  private:
   datasets::binned_dataset const& items() const { return training_.documents.items; }
@@ -365,7 +365,7 @@ joint_member joint_fit::rounded(joint_design const& design, std::vector<feature_
   return made;
 }
 
-joint_member joint_fit::fit(std::shared_ptr<datasets::discretizer const> cuts) {
+joint_member joint_fit::fit() {
   std::size_t pairs = 0;
   if (folds_ > 1) {
     for (std::size_t fold = 0; fold < folds_; ++fold) {
@@ -399,17 +399,16 @@ joint_member joint_fit::fit(std::shared_ptr<datasets::discretizer const> cuts) {
                  logistic_scale);
   }
   joint_member made = rounded(design, chosen, x);
-  made.cuts = std::move(cuts);
+  made.cuts = training_.cuts;
   return made;
 }
 
 }  // namespace
 
 joint_member fit_joint(context const& ctx, joint_training const& training,
-                       std::shared_ptr<datasets::discretizer const> cuts,
                        joint_options const& options) {
   check(options);
-  return joint_fit(ctx, training, options).fit(std::move(cuts));
+  return joint_fit(ctx, training, options).fit();
 }
 
 }  // namespace rulerank::l2r

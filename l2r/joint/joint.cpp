@@ -99,8 +99,8 @@ std::vector<double> joint_parts(joint_member const& by, joint_documents const& d
   return parts;
 }
 
-std::vector<double> joint_scores(context const& ctx, joint_member const& by,
-                                 joint_documents const& documents) {
+std::vector<double> score(context const& ctx, joint_member const& by,
+                          joint_documents const& documents) {
   expect_joint_items(by, documents.items);
   std::vector<double> scores(documents.items.documents);
   parallel_for(ctx, scores.size(), 256, [&](std::size_t begin, std::size_t end, int) {

@@ -29,6 +29,7 @@ joint_documents joint_documents_of(context const& ctx, datasets::discretizer con
 struct joint_training {
   std::span<datasets::query_group const> queries;
   joint_documents documents;
+  std::shared_ptr<datasets::discretizer const> cuts;  ///< that made the documents' items
 };
 
 /// Larger systems are not solved: one of so many unknowns takes 0.13 GB, and one a fold is kept.
@@ -40,7 +41,6 @@ inline constexpr std::size_t most_joint_list = std::size_t{1} << 13;
 /// for any number of threads. Throws `usage_error` for options that make no sense, more than
 /// most_joint_unknowns weights and points, and a query of more than most_joint_list documents.
 joint_member fit_joint(context const& ctx, joint_training const& training,
-                       std::shared_ptr<datasets::discretizer const> cuts,
                        joint_options const& options);
 
 /// The parts of the score of document d: first those of the features, then those of the pairs of
@@ -49,8 +49,8 @@ joint_member fit_joint(context const& ctx, joint_training const& training,
 std::vector<double> joint_parts(joint_member const& by, joint_documents const& documents,
                                 std::size_t d);
 /// The scores [documents].
-std::vector<double> joint_scores(context const& ctx, joint_member const& by,
-                                 joint_documents const& documents);
+std::vector<double> score(context const& ctx, joint_member const& by,
+                          joint_documents const& documents);
 
 /// A table of two features has at most so many groups of neighbouring bins on each side, and one
 /// more for missing values.

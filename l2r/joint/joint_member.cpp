@@ -28,12 +28,12 @@ model_member fit_joint_member(context const& ctx, fitting& from, recipe const& h
   check(wanted.options);
   cuts_pointer const cuts = items_of(ctx, from, wanted.discretizer, wanted.cuts).cuts;
   joint_documents all = joint_documents_of(ctx, *cuts, from.train);
-  joint_training training{from.lists, {}};
+  joint_training training{from.lists, {}, cuts};
   std::size_t const features = all.items.feature_count();
   for (std::size_t const d : from.labelled)
     training.documents.z.insert(training.documents.z.end(), all.z_of(d), all.z_of(d) + features);
   training.documents.items = datasets::subset(all.items, from.labelled);
-  return fit_joint(ctx, training, cuts, wanted.options);
+  return fit_joint(ctx, training, wanted.options);
 }
 
 /// Features and items of a joint member, by its cuts.
@@ -151,7 +151,7 @@ class prepared_joint final : public prepared_member {
     joint_documents const taken = joint_documents_of(ctx, *member_.cuts, documents);
     result.timings.discretize_s = watch.seconds();
     stopwatch const scoring;
-    result.scores = joint_scores(ctx, member_, taken);
+    result.scores = l2r::score(ctx, member_, taken);
     result.timings.score_s = scoring.seconds();
     return result;
   }

@@ -136,9 +136,7 @@ TEST(scorer, members_of_several_kinds) {
   std::vector<std::vector<double>> scores{
       score(ctx, std::get<linear_member>(m.members[0]).weights, test),
       ranker(ctx, *rules_of(m, 1).training, {rules_of(m, 1).scoring}).score(ctx, items).scores,
-      {}};
-  for (std::int64_t const sum : points_of(ctx, points.card, items))
-    scores[2].push_back(value_of_points(sum));
+      score(ctx, points.card, items)};
   auto const expected = bits_of(combine(test.queries, scores));
   scorer const s(ctx, m);
   EXPECT_EQ(s.engine(), engine::project);
@@ -283,7 +281,7 @@ TEST(scorer, documents_without_a_label_count_where_none_is_read) {
     auto const items = datasets::subset(datasets::apply_discretizer(ctx, all, cuts), known);
     EXPECT_EQ(rules.training->codes, items.codes);
     EXPECT_EQ(rules.training->labels, items.labels);
-    auto const card = fit_scorecard(ctx, datasets::subset(all, known).queries, items, {});
+    auto const card = fit_scorecard(ctx, {datasets::subset(all, known).queries, items}, {});
     EXPECT_EQ(std::get<scorecard_member>(fitted.members[1]).card.points, card.points);
   }
 }

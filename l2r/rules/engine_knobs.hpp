@@ -16,6 +16,10 @@ struct engine_knobs {
   bool wide_sums = false;
 };
 
+/// The setting of engines with a cache of itemsets: the memory of it, on each GPU or on the CPU.
+inline constexpr char const* cache_bytes_setting = "cache_bytes";
+inline constexpr std::size_t default_cache_bytes = std::size_t{4} << 30;
+
 struct prepared_training;
 
 /// For this module's own code, tests and benchmarks.

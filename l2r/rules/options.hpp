@@ -48,8 +48,7 @@ using long_work_fn = std::function<void(double seconds)>;
 /// How a score is computed: it does not depend on these.
 struct engine_options {
   l2r::engine engine = engine::automatic;
-  /// Memory that an engine with a cache of itemsets may use for it, on each GPU or on the CPU.
-  std::size_t cache_bytes = std::size_t{4} << 30;
+  engine_settings settings{};  ///< of the engine
   /// Called by a call that takes more than some 10 s, of project and lrar; may be empty.
   long_work_fn long_work{};
 };

@@ -17,8 +17,7 @@ namespace rulerank::inline v0::l2r {
 struct prepared_training {
   /// `training` has the features that rules are made of: `how.feature_share` is not looked at.
   prepared_training(datasets::binned_dataset const& training, scoring_options const& how,
-                    std::size_t cache_bytes = engine_options{}.cache_bytes,
-                    engine_knobs const& knobs = {});
+                    std::size_t cache_bytes = default_cache_bytes, engine_knobs const& knobs = {});
 
   scoring_options options;
   std::size_t cache_bytes;

@@ -8,7 +8,9 @@
 #include "l2r/rules/ranking_work.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,6 +79,17 @@ known_items::known_items(prepared_training const& training, datasets::binned_dat
   }
 }
 
+struct ranker::state {
+  engine_info entry;
+  std::unique_ptr<prepared_training const> prepared;
+  std::unique_ptr<scoring_engine> engine;
+  std::unique_ptr<std::mutex> one_call;  // null: the engine keeps no state
+  double prepare_s = 0;
+  long_work_fn long_work;
+};
+
+ranker::ranker(std::unique_ptr<state const> made) : state_(std::move(made)) {}
+
 ranker::ranker(context const& ctx, datasets::binned_dataset const& training,
                ranker_options const& options)
     : ranker(ranker_access::with(ctx, training, options, {})) {}
@@ -85,22 +98,25 @@ ranker ranker_access::with(context const& ctx, datasets::binned_dataset const& t
                            ranker_options const& options, engine_knobs const& knobs) {
   stopwatch const watch;
   ctx.check_stop();
-  ranker made;
-  made.entry_ = choose_engine(engines(), options.execution.engine, ctx);
-  made.long_work_ = options.execution.long_work;
+  auto made = std::make_unique<ranker::state>();
+  made->entry = choose_engine(engines(), options.execution.engine, ctx);
+  made->long_work = options.execution.long_work;
   check(options.scoring);
+  auto const& settings = options.execution.settings;
+  auto const cache = settings.find(cache_bytes_setting);
   auto const prepare = [&](datasets::binned_dataset const& items) {
-    return std::make_unique<prepared_training const>(items, options.scoring,
-                                                     options.execution.cache_bytes, knobs);
+    return std::make_unique<prepared_training const>(
+        items, options.scoring, cache == settings.end() ? default_cache_bytes : cache->second,
+        knobs);
   };
   double const share = options.scoring.feature_share;
-  made.prepared_ =
+  made->prepared =
       share == 1 ? prepare(training) : prepare(datasets::best_features(ctx, training, share));
-  engine_maker const& maker = registered_engines().maker_of(made.entry_.which);
-  made.engine_ = maker.make(ctx, *made.prepared_);
-  if (maker.keeps_state) made.one_call_ = std::make_unique<std::mutex>();
-  made.prepare_s_ = watch.seconds();
-  return made;
+  engine_maker const& maker = registered_engines().maker_of(made->entry.which);
+  made->engine = maker.make(ctx, *made->prepared);
+  if (maker.keeps_state) made->one_call = std::make_unique<std::mutex>();
+  made->prepare_s = watch.seconds();
+  return ranker(std::move(made));
 }
 
 ranker::~ranker() = default;
@@ -108,27 +124,28 @@ ranker::ranker(ranker&&) noexcept = default;
 ranker& ranker::operator=(ranker&&) noexcept = default;
 
 scored ranker::score(context const& ctx, datasets::binned_dataset const& test) const {
+  auto const& [entry, prepared, engine, one_call, prepare_s, long_work] = *state_;
   std::unique_lock<std::mutex> const alone =
-      one_call_ ? std::unique_lock(*one_call_) : std::unique_lock<std::mutex>();
+      one_call ? std::unique_lock(*one_call) : std::unique_lock<std::mutex>();
   stopwatch const watch;
   scored result;
-  result.engine = engine();
+  result.engine = entry.which;
   result.scores.resize(test.documents);
-  known_items const known(*prepared_, test);
-  expect_feasible(ctx, *prepared_, known, most_itemsets(ctx, entry_, prepared_->table.is_wide()));
-  announce(ctx, entry_, *prepared_, known, long_work_);
-  engine_->score(ctx, known, result);
-  result.timings.prepare_s = prepare_s_;
+  known_items const known(*prepared, test);
+  expect_feasible(ctx, *prepared, known, most_itemsets(ctx, entry, prepared->table.is_wide()));
+  announce(ctx, entry, *prepared, known, long_work);
+  engine->score(ctx, known, result);
+  result.timings.prepare_s = prepare_s;
   result.timings.score_s = watch.seconds();
   return result;
 }
 
 l2r::engine ranker::engine() const noexcept {
-  return entry_.which;
+  return state_->entry.which;
 }
 
 prepared_training const& ranker_access::prepared(ranker const& of) noexcept {
-  return *of.prepared_;
+  return *of.state_->prepared;
 }
 
 std::vector<std::size_t> ranking(std::span<double const> scores, std::size_t begin,

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -25,16 +24,12 @@ struct ranking_timings {
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
   l2r::engine engine = l2r::engine::automatic;  ///< that ran; automatic: none, for other kinds
-  /// An engine with a cache of itemsets counts its look-ups: `cache_hits`, `cache_misses`.
   engine_counts counts;
   ranking_timings timings;
 
   /// Processes send each other everything but seconds.
   static auto members_of(auto& part) { return std::tie(part.scores, part.engine, part.counts); }
 };
-
-class scoring_engine;  // private, as is what it is made from
-struct prepared_training;
 
 /// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;
 /// docs/definitions.md, Ranking). Prepared once, it scores any number of test sets, down to one
@@ -65,13 +60,9 @@ class ranker {
 
  private:
   friend struct ranker_access;
-  ranker() = default;
-  engine_info entry_;
-  std::unique_ptr<prepared_training const> prepared_;
-  std::unique_ptr<scoring_engine> engine_;
-  std::unique_ptr<std::mutex> one_call_;  // null: the engine keeps no state
-  double prepare_s_ = 0;
-  long_work_fn long_work_;
+  struct state;
+  explicit ranker(std::unique_ptr<state const> made);
+  std::unique_ptr<state const> state_;
 };
 
 /// The documents begin..end - 1 in the order of a ranking: score descending, ties in input order.

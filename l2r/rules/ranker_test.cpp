@@ -318,7 +318,7 @@ TEST(ranker, lrar_looks_every_itemset_up) {
             itemsets);
   EXPECT_GT(count_of(result.counts, "cache_hits"), count_of(result.counts, "cache_misses"));
   ranker_options tiny;
-  tiny.execution.cache_bytes = 0;
+  tiny.execution.settings[cache_bytes_setting] = 0;
   EXPECT_EQ(bits_of(run(engine::lrar, training, test, tiny).scores), bits_of(result.scores));
 }
 
@@ -361,7 +361,7 @@ TEST_P(itemset_caches, look_every_itemset_up) {
     auto const expected = bits_of(run(engine::lrar, training, test, options_).scores);
     for (std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{4000},
                               std::size_t{1} << 16, std::size_t{1} << 30}) {
-      options_.execution.cache_bytes = bytes;
+      options_.execution.settings[cache_bytes_setting] = bytes;
       ranker const r(ctx_, training, options_);
       for (int call = 0; call < 2; ++call) {
         scored const result = r.score(ctx_, test);

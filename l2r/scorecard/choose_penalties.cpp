@@ -75,16 +75,15 @@ void judge_fold(context const& ctx, query_part const& others, query_part const& 
 
 }  // namespace
 
-scorecard_options choose_penalties(context const& ctx,
-                                   std::span<datasets::query_group const> queries,
-                                   datasets::binned_dataset const& training,
+scorecard_options choose_penalties(context const& ctx, scorecard_training const& training,
                                    scorecard_options const& asked) {
   check(asked);
-  expect_training(queries, training);
+  auto const& [queries, documents] = training;
+  expect_training(queries, documents);
   scorecard_options options = asked;
   options.cross_fit = false;
   if (!asked.cross_fit) return options;
-  if (options.loss == card_loss::point) expect_least_squares(training.items());
+  if (options.loss == card_loss::point) expect_least_squares(documents.items());
   if (queries.size() < 2) {
     options.points_penalty = scorecard_options{}.points_penalty;
     options.smoothness = scorecard_options{}.smoothness;
@@ -98,8 +97,8 @@ scorecard_options choose_penalties(context const& ctx,
   one.progress = {};  // progress counts fits, not their steps
   grid_values lost{};
   for (std::size_t k = 0; k < folds; ++k)
-    judge_fold(one, part_of_fold(queries, training, dealt, k, false),
-               part_of_fold(queries, training, dealt, k, true), options.loss, lost,
+    judge_fold(one, part_of_fold(queries, documents, dealt, k, false),
+               part_of_fold(queries, documents, dealt, k, true), options.loss, lost,
                [&] { ctx.report("penalties", ++done, all); });
   double least = lost[0][0];
   std::pair<std::size_t, std::size_t> best;

@@ -182,39 +182,43 @@ double value_of_points(std::int64_t points) {
   return std::ldexp(static_cast<double>(points), -card_bits);
 }
 
-scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
-                        datasets::binned_dataset const& training, scorecard_options const& asked) {
-  scorecard_options const options = choose_penalties(ctx, queries, training, asked);
+scorecard fit_scorecard(context const& ctx, scorecard_training const& training,
+                        scorecard_options const& asked) {
+  scorecard_options const options = choose_penalties(ctx, training, asked);
+  datasets::binned_dataset const& documents = training.documents;
   std::vector<double> points;
   if (options.loss == card_loss::point) {
-    points = least_squares_points(ctx, training, options);
+    points = least_squares_points(ctx, documents, options);
   } else {
-    points_objective objective(queries, training, options);
+    points_objective objective(training.queries, documents, options);
     points = smallest_points(ctx, objective);
   }
-  scorecard card{training.features, training.item_begin, {}};
+  scorecard card{documents.features, documents.item_begin, {}};
   for (double const p : points)
     card.points.push_back(static_cast<std::int64_t>(std::nearbyint(std::ldexp(p, card_bits))));
   return card;
 }
 
-std::vector<std::int64_t> points_of(context const& ctx, scorecard const& card,
-                                    datasets::binned_dataset const& items) {
-  std::vector<column_pair> const common = columns_in_common(card, items);
-  std::vector<std::int64_t> sums(items.documents);
-  parallel_for(ctx, items.documents, documents_a_piece,
+std::vector<double> score(context const& ctx, scorecard const& by,
+                          datasets::binned_dataset const& documents) {
+  std::vector<column_pair> const common = columns_in_common(by, documents);
+  std::vector<double> scores(documents.documents);
+  parallel_for(ctx, documents.documents, documents_a_piece,
                [&](std::size_t begin, std::size_t end, int) {
+                 std::vector<std::int64_t> sums(end - begin);
                  std::array<std::int64_t, 256> of_code{};  // 0 for no item
                  for (column_pair const& c : common) {
-                   std::uint32_t const first = card.item_begin[c.of_card];
+                   std::uint32_t const first = by.item_begin[c.of_card];
                    of_code.fill(0);
-                   std::copy(card.points.begin() + first,
-                             card.points.begin() + card.item_begin[c.of_card + 1], of_code.begin());
-                   std::uint8_t const* const codes = items.column(c.of_items);
-                   for (std::size_t d = begin; d < end; ++d) sums[d] += of_code[codes[d]];
+                   std::copy(by.points.begin() + first,
+                             by.points.begin() + by.item_begin[c.of_card + 1], of_code.begin());
+                   std::uint8_t const* const codes = documents.column(c.of_items);
+                   for (std::size_t d = begin; d < end; ++d) sums[d - begin] += of_code[codes[d]];
                  }
+                 std::ranges::transform(sums, scores.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        value_of_points);
                });
-  return sums;
+  return scores;
 }
 
 }  // namespace rulerank::l2r

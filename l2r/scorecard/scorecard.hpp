@@ -146,6 +146,12 @@ std::string to_text(scorecard const& card, datasets::discretizer const& cuts,
 /// The number that a sum of points stands for.
 double value_of_points(std::int64_t points);
 
+/// Labelled documents as items, which `queries` cover.
+struct scorecard_training {
+  std::span<datasets::query_group const> queries;
+  datasets::binned_dataset const& documents;
+};
+
 /// The options with penalties that are chosen by cross-fitting, and `cross_fit` false; without
 /// `cross_fit` as they are. The context's seed deals the queries into folds, fewer queries make a
 /// fold each, and the documents of each fold are judged by points that the others give. Of
@@ -153,26 +159,24 @@ double value_of_points(std::int64_t points);
 /// smallest held-out loss: of `pair` and `list` the mean over the queries that the loss counts, of
 /// `point` the sum of squared errors, the mean label that of the others. One query: the defaults.
 /// Throws as `fit_scorecard` does.
-scorecard_options choose_penalties(context const& ctx,
-                                   std::span<datasets::query_group const> queries,
-                                   datasets::binned_dataset const& training,
+scorecard_options choose_penalties(context const& ctx, scorecard_training const& training,
                                    scorecard_options const& options);
 
 /// Fits the points, with `cross_fit` by the penalties that are chosen, to a gradient of 1e-9
 /// (`pair` and `list` by Newton's method with conjugate gradients, `point` by Cholesky's), then
 /// rounds each once. All sums run in a fixed order: the same bits for any number of threads.
 /// `options.page` is not looked at: `fit` makes a card on one page, whose cuts are fewer than those
-/// given. `queries` cover `training`. Where nothing is to be learned (no query has a pair, a label
+/// given. Where nothing is to be learned (no query has a pair, a label
 /// above 0, or documents of different labels), all points are 0. Throws `usage_error` for options
 /// that make no sense, training documents without a label or without items, and for a problem
 /// beyond reason: 2^31 pairs, or with `point` 2^14 items.
-scorecard fit_scorecard(context const& ctx, std::span<datasets::query_group const> queries,
-                        datasets::binned_dataset const& training, scorecard_options const& options);
+scorecard fit_scorecard(context const& ctx, scorecard_training const& training,
+                        scorecard_options const& options);
 
-/// The points of each document [documents] of `items`: the sum over its items. Features are matched
-/// by number; those that only one side has are left out. Throws `usage_error` where a feature's
-/// bins differ.
-std::vector<std::int64_t> points_of(context const& ctx, scorecard const& card,
-                                    datasets::binned_dataset const& items);
+/// The scores [documents]: of each the sum of the points of its items, as a number. Features are
+/// matched by number; those that only one side has are left out. Throws `usage_error` where a
+/// feature's bins differ.
+std::vector<double> score(context const& ctx, scorecard const& by,
+                          datasets::binned_dataset const& documents);
 
 }  // namespace rulerank::l2r

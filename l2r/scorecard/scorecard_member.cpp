@@ -166,10 +166,10 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
       items_of(ctx, from, wanted.discretizer,
                only_these ? cuts_of_page(ctx, from.train, wanted) : wanted.cuts);
   if (wanted.options.page) return fit_page_member(ctx, from, wanted, made);
-  scorecard_options const used = choose_penalties(ctx, from.lists, *made.items, wanted.options);
+  scorecard_options const used = choose_penalties(ctx, {from.lists, *made.items}, wanted.options);
   return scorecard_member{made.cuts,
                           used,
-                          fit_scorecard(ctx, from.lists, *made.items, used),
+                          fit_scorecard(ctx, {from.lists, *made.items}, used),
                           wanted.options.cross_fit ? wanted.options.folds : 0,
                           static_cast<std::uint32_t>(made.items->documents),
                           documents_of_items(*made.items)};
@@ -271,8 +271,7 @@ class prepared_card final : public prepared_member {
   scored score(context const& ctx, datasets::binned_dataset const& items) const override {
     stopwatch const watch;
     scored result;
-    for (std::int64_t const points : points_of(ctx, card_, items))
-      result.scores.push_back(value_of_points(points));
+    result.scores = l2r::score(ctx, card_, items);
     result.timings.score_s = watch.seconds();
     return result;
   }

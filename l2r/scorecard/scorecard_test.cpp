@@ -103,18 +103,18 @@ TEST(scorecard, two_documents_by_hand) {
   auto const items = items_of(data, 2, datasets::missing_values::none);
   ASSERT_EQ(items.items(), 2U);
   context const ctx;
-  scorecard const squares = fit_scorecard(ctx, data.queries, items, {card_loss::point, 1, .5});
+  scorecard const squares = fit_scorecard(ctx, {data.queries, items}, {card_loss::point, 1, .5});
   EXPECT_EQ(squares.points, (std::vector<std::int64_t>{-(1LL << 30), 1LL << 30}));
   EXPECT_EQ(values_of(squares), (std::vector{-.25, .25}));
   // log(1 + exp(-2p)) + 2 lambda p^2 is smallest where 4 lambda p = 2 / (1 + exp(2p)).
   double const lambda = .25 / std::log(3);
   for (card_loss const loss : {card_loss::pair, card_loss::list}) {
-    auto const p = values_of(fit_scorecard(ctx, data.queries, items, {loss, lambda, 0}));
+    auto const p = values_of(fit_scorecard(ctx, {data.queries, items}, {loss, lambda, 0}));
     EXPECT_NEAR(p[0], -std::log(3) / 2, 1e-8) << name_of(loss);
     EXPECT_NEAR(p[1], std::log(3) / 2, 1e-8) << name_of(loss);
     // mu (p1 - p0)^2 = 4 mu p^2 is what lambda = 2 mu gives.
     auto const q =
-        values_of(fit_scorecard(ctx, data.queries, items, {loss, lambda / 2, lambda / 4}));
+        values_of(fit_scorecard(ctx, {data.queries, items}, {loss, lambda / 2, lambda / 4}));
     EXPECT_NEAR(q[1], std::log(3) / 2, 1e-8) << name_of(loss);
   }
 }
@@ -164,7 +164,7 @@ TEST(scorecard, no_other_points_are_better) {
   random_engine engine(9);
   for (card_loss const loss : all_losses) {
     scorecard_options const options{loss, 1e-3, .05};
-    auto const p = values_of(fit_scorecard(ctx, data.queries, items, options));
+    auto const p = values_of(fit_scorecard(ctx, {data.queries, items}, options));
     std::vector<double> gradient(p.size());
     points_objective(data.queries, items, options).evaluate(ctx, p, gradient);
     double const least = value_by_definition(data, items, options, p);
@@ -200,12 +200,12 @@ TEST(scorecard, any_number_of_threads_gives_the_same_points) {
   auto const items = items_of(data, 10);
   for (card_loss const loss : all_losses) {
     std::vector<scorecard> cards;
-    std::vector<std::vector<std::int64_t>> sums;
+    std::vector<std::vector<double>> sums;
     for (int const threads : {1, 2, 5}) {
       context ctx;
       ctx.threads = threads;
-      cards.push_back(fit_scorecard(ctx, data.queries, items, {loss, 1e-4, .1}));
-      sums.push_back(points_of(ctx, cards.back(), items));
+      cards.push_back(fit_scorecard(ctx, {data.queries, items}, {loss, 1e-4, .1}));
+      sums.push_back(score(ctx, cards.back(), items));
     }
     EXPECT_NE(cards[0].points, std::vector<std::int64_t>(items.items())) << name_of(loss);
     for (std::size_t i = 1; i < cards.size(); ++i) {
@@ -223,7 +223,7 @@ TEST(scorecard, queries_that_teach_nothing) {
   auto const cuts = datasets::fit_discretizer(ctx, few, {datasets::binning::width, 3});
   auto const fitted = [&](datasets::dataset const& data, scorecard_options const& options) {
     return values_of(
-        fit_scorecard(ctx, data.queries, datasets::apply_discretizer(ctx, data, cuts), options));
+        fit_scorecard(ctx, {data.queries, datasets::apply_discretizer(ctx, data, cuts)}, options));
   };
   EXPECT_EQ(fitted(many, {card_loss::list, .1, .1}), fitted(few, {card_loss::list, .1, .1}));
   // Of pairs the mean is over all queries: half the loss is twice the penalties.
@@ -237,7 +237,7 @@ TEST(scorecard, one_label_makes_a_constant_card) {
   auto const data = parsed("0 qid:1 1:0\n0 qid:1 1:1\n0 qid:2 1:3\n");
   auto const items = items_of(data);
   for (card_loss const loss : all_losses) {
-    scorecard const card = fit_scorecard(context{}, data.queries, items, {loss, .1, .1});
+    scorecard const card = fit_scorecard(context{}, {data.queries, items}, {loss, .1, .1});
     EXPECT_EQ(card.points, std::vector<std::int64_t>(items.items())) << name_of(loss);
   }
 }
@@ -255,7 +255,7 @@ TEST(scorecard, missing_values_have_points_but_no_neighbour) {
   }
   // A smoothness beyond measure makes bins equal, and leaves the missing values' points alone.
   auto const p =
-      values_of(fit_scorecard(context{}, data.queries, items, {card_loss::pair, 1e-3, 1e4}));
+      values_of(fit_scorecard(context{}, {data.queries, items}, {card_loss::pair, 1e-3, 1e4}));
   std::uint32_t const begin = items.item_begin[1], end = items.item_begin[2];
   for (std::uint32_t x = begin + 1; x + 1 < end; ++x) EXPECT_NEAR(p[x], p[begin], 1e-3);
   EXPECT_GT(std::abs(p[end - 1] - p[begin]), 1e-2);
@@ -267,8 +267,8 @@ TEST(scorecard, large_labels_and_no_items_are_taken) {
   ASSERT_EQ(items.code(0, 2), datasets::no_item);
   for (card_loss const loss : all_losses) {
     context const ctx;
-    scorecard const card = fit_scorecard(ctx, data.queries, items, {loss, 1, .1});
-    auto const points = points_of(ctx, card, items);
+    scorecard const card = fit_scorecard(ctx, {data.queries, items}, {loss, 1, .1});
+    auto const points = score(ctx, card, items);
     EXPECT_EQ(points[2], 0) << name_of(loss);
     EXPECT_GT(points[0], points[3]) << name_of(loss);
   }
@@ -278,17 +278,18 @@ TEST(scorecard, features_are_matched_by_number) {
   auto const data = drawn(70, 19);
   auto const items = items_of(data);
   context const ctx;
-  scorecard const card = fit_scorecard(ctx, data.queries, items, {});
+  scorecard const card = fit_scorecard(ctx, {data.queries, items}, {});
   scorecard fewer;  // without the second feature
   fewer.features = {card.features[0], card.features[2]};
   fewer.item_begin = {0, items.bins(0), items.bins(0) + items.bins(2)};
   for (std::size_t x = 0; x < card.points.size(); ++x)
     if (x < card.item_begin[1] || x >= card.item_begin[2]) fewer.points.push_back(card.points[x]);
-  auto const all = points_of(ctx, card, items), some = points_of(ctx, fewer, items);
+  auto const all = score(ctx, card, items), some = score(ctx, fewer, items);
   for (std::size_t d = 0; d < data.size(); ++d)
-    EXPECT_EQ(all[d] - some[d], card.points[items.item_begin[1] + items.code(1, d)]);
+    EXPECT_EQ(all[d] - some[d],
+              value_of_points(card.points[items.item_begin[1] + items.code(1, d)]));
   fewer.item_begin[1] -= 1;
-  EXPECT_THROW(points_of(ctx, fewer, items), usage_error);
+  EXPECT_THROW(score(ctx, fewer, items), usage_error);
 }
 
 /// The loss alone of the documents of the queries chosen.
@@ -325,8 +326,8 @@ std::pair<double, double> best_penalties(datasets::dataset const& data,
         for (std::size_t d = 0; d < data.size(); ++d)
           (d >= q.begin && d < q.end ? left : others).push_back(d);
         auto const to_fit = datasets::subset(data, others), to_judge = datasets::subset(data, left);
-        auto const p = values_of(fit_scorecard(ctx, to_fit.queries, datasets::subset(items, others),
-                                               {loss, lambda, mu}));
+        auto const p = values_of(fit_scorecard(
+            ctx, {to_fit.queries, datasets::subset(items, others)}, {loss, lambda, mu}));
         auto const judged = datasets::subset(items, left);
         if (loss != card_loss::point) {
           lost += loss_by_definition(to_judge, judged, loss, p);
@@ -358,13 +359,13 @@ TEST(scorecard, cross_fitting_chooses_what_loses_least) {
       scorecard_options asked{loss};
       asked.cross_fit = true;
       asked.folds = 1000;  // a query each, so that the seed does not matter
-      scorecard_options const chosen = choose_penalties(context{}, data.queries, items, asked);
+      scorecard_options const chosen = choose_penalties(context{}, {data.queries, items}, asked);
       EXPECT_FALSE(chosen.cross_fit);
       EXPECT_EQ(std::pair(chosen.points_penalty, chosen.smoothness),
                 best_penalties(data, items, loss))
           << name_of(loss) << ", " << data.size();
-      EXPECT_EQ(fit_scorecard(context{}, data.queries, items, asked).points,
-                fit_scorecard(context{}, data.queries, items, chosen).points);
+      EXPECT_EQ(fit_scorecard(context{}, {data.queries, items}, asked).points,
+                fit_scorecard(context{}, {data.queries, items}, chosen).points);
     }
   }
 }
@@ -382,7 +383,7 @@ TEST(scorecard, noise_makes_penalties_large_and_signal_small) {
     asked.cross_fit = true;
     auto const chosen = [&](std::string const& text) {
       auto const data = parsed(text);
-      return choose_penalties(context{}, data.queries, items_of(data, 20), asked);
+      return choose_penalties(context{}, {data.queries, items_of(data, 20)}, asked);
     };
     EXPECT_EQ(chosen(noise).points_penalty, .1) << name_of(loss);
     EXPECT_EQ(chosen(signal).smoothness, .01) << name_of(loss);
@@ -400,7 +401,7 @@ TEST(scorecard, cross_fitting_does_not_depend_on_threads) {
     for (int const threads : {1, 2, 5}) {
       context ctx;
       ctx.threads = threads;
-      cards.push_back(fit_scorecard(ctx, data.queries, items, asked));
+      cards.push_back(fit_scorecard(ctx, {data.queries, items}, asked));
     }
     EXPECT_EQ(cards[1].points, cards[0].points) << name_of(loss);
     EXPECT_EQ(cards[2].points, cards[0].points) << name_of(loss);
@@ -413,17 +414,17 @@ TEST(scorecard, cross_fitting_of_little) {
     scorecard_options asked{loss, .5, 7};
     asked.cross_fit = true;
     auto const one = drawn(6, 47);  // nothing to leave out: the defaults
-    scorecard_options chosen = choose_penalties(ctx, one.queries, items_of(one), asked);
+    scorecard_options chosen = choose_penalties(ctx, {one.queries, items_of(one)}, asked);
     EXPECT_EQ(chosen.points_penalty, 1e-4);
     EXPECT_EQ(chosen.smoothness, .1);
     // Nothing is learned, nothing differs: the first.
     auto const alike = parsed("1 qid:1 1:0\n1 qid:1 1:1\n1 qid:2 1:3\n1 qid:3 1:3\n");
-    chosen = choose_penalties(ctx, alike.queries, items_of(alike), asked);
+    chosen = choose_penalties(ctx, {alike.queries, items_of(alike)}, asked);
     EXPECT_EQ(chosen.points_penalty, 1e-4) << name_of(loss);
     EXPECT_EQ(chosen.smoothness, .01) << name_of(loss);
     // Without a word of cross-fitting nothing changes.
     asked.cross_fit = false;
-    EXPECT_EQ(choose_penalties(ctx, one.queries, items_of(one), asked).smoothness, 7);
+    EXPECT_EQ(choose_penalties(ctx, {one.queries, items_of(one)}, asked).smoothness, 7);
   }
 }
 
@@ -442,13 +443,13 @@ TEST(scorecard, cross_fitting_stops_when_asked) {
       last = std::max(last, done);
       return done < 20;
     };
-    EXPECT_THROW(fit_scorecard(ctx, data.queries, items, asked), interrupted);
+    EXPECT_THROW(fit_scorecard(ctx, {data.queries, items}, asked), interrupted);
     EXPECT_EQ(last, 20U);
     std::stop_source source;
     ctx = {};
     ctx.stop = source.get_token();
     source.request_stop();
-    EXPECT_THROW(choose_penalties(ctx, data.queries, items, asked), interrupted);
+    EXPECT_THROW(choose_penalties(ctx, {data.queries, items}, asked), interrupted);
   }
 }
 
@@ -460,12 +461,12 @@ TEST(scorecard, stops_when_asked) {
     context ctx;
     ctx.stop = source.get_token();
     source.request_stop();
-    EXPECT_THROW(fit_scorecard(ctx, data.queries, items, {loss, .1, .1}), interrupted);
+    EXPECT_THROW(fit_scorecard(ctx, {data.queries, items}, {loss, .1, .1}), interrupted);
   }
   context ctx;
   int calls = 0;
   ctx.progress = [&](std::string_view, std::uint64_t, std::uint64_t) { return ++calls < 2; };
-  EXPECT_THROW(fit_scorecard(ctx, data.queries, items, {}), interrupted);
+  EXPECT_THROW(fit_scorecard(ctx, {data.queries, items}, {}), interrupted);
 }
 
 TEST(scorecard, what_is_refused) {
@@ -482,13 +483,13 @@ TEST(scorecard, what_is_refused) {
                                          {card_loss::pair, .1, .1, true, 1},
                                          {card_loss::pair, .1, .1, true, 1001}}) {
     EXPECT_THROW(check(wrong), usage_error);
-    EXPECT_THROW(fit_scorecard(ctx, data.queries, items, wrong), usage_error);
+    EXPECT_THROW(fit_scorecard(ctx, {data.queries, items}, wrong), usage_error);
   }
   EXPECT_THROW(card_loss_from("pairs"), usage_error);
   auto unlabelled = items;
   unlabelled.labels[4] = datasets::unlabelled;
-  EXPECT_THROW(fit_scorecard(ctx, data.queries, unlabelled, {}), usage_error);
-  EXPECT_THROW(fit_scorecard(ctx, std::span(data.queries).first(2), items, {}), usage_error);
+  EXPECT_THROW(fit_scorecard(ctx, {data.queries, unlabelled}, {}), usage_error);
+  EXPECT_THROW(fit_scorecard(ctx, {std::span(data.queries).first(2), items}, {}), usage_error);
 }
 
 TEST(scorecard, options_come_back) {

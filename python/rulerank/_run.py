@@ -25,7 +25,8 @@ current_ranks = contextvars.ContextVar("current_ranks", default=None)
 @contextlib.contextmanager
 def over_ranks(ranks: Any) -> Iterator[None]:
     """Distributes the calls in the `with` block over ranks: choosing documents, scores, mining, pools and searches.
-    Each rank makes the same calls with the same arguments in the same order, and gets the full result.
+    Each rank makes the same calls with the same arguments in the same order, and gets the full result. Where the work of
+    a call fails on one rank, the call raises on all.
 
     Parameters
     ----------

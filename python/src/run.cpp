@@ -10,6 +10,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -112,6 +113,18 @@ class hired_worker {
   worker* hired_;
 };
 
+/// What an exception says.
+std::string text_of(std::exception_ptr const& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (nb::python_error const& e) {
+    nb::gil_scoped_acquire const acquired;
+    return nb::cast<std::string>(e.type().attr("__name__")) + ": " + nb::str(e.value()).c_str();
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+}
+
 std::vector<std::string> strings_of(nb::handle list) {
   std::vector<std::string> strings;
   for (nb::handle const one : list) {
@@ -121,7 +134,8 @@ std::vector<std::string> strings_of(nb::handle list) {
   return strings;
 }
 
-/// Ranks that Python holds. Every call acquires the interpreter's lock.
+/// Ranks that Python holds. Every call acquires the interpreter's lock. Each value that ranks
+/// exchange is a pair: what a rank threw, or None, and the value.
 class python_ranks final : public process_group {
  public:
   explicit python_ranks(nb::object const& ranks)
@@ -132,11 +146,12 @@ class python_ranks final : public process_group {
   int size() const noexcept override { return size_; }
   std::vector<std::string> gather(std::string_view mine) const override {
     nb::gil_scoped_acquire const acquired;
-    return strings_of(ranks_.attr("allgather")(nb::bytes(mine.data(), mine.size())));
+    return strings_of(exchanged(nb::bytes(mine.data(), mine.size())));
   }
   /// Gives tasks to ranks in turn.
   std::vector<std::string> deal(std::size_t tasks, task_fn const& task,
                                 keep_fn const& keep) const override {
+    exchanges_ = true;  // a task may fail before the first of them
     auto const ranks = static_cast<std::size_t>(size_);
     std::vector<std::string> mine;
     for (auto t = static_cast<std::size_t>(rank_); t < tasks; t += ranks) mine.push_back(task(t));
@@ -148,20 +163,51 @@ class python_ranks final : public process_group {
     return gather_lists(kept).front();
   }
 
+  /// Ends work that may have had exchanges: throws where it failed on another rank.
+  void end() const {
+    if (!exchanges_) return;
+    nb::gil_scoped_acquire const acquired;
+    exchanged(nb::none());
+  }
+  /// Ends work that failed here: the other ranks, which wait for this one, throw too.
+  void end(std::exception_ptr const& failed) const noexcept {
+    if (!exchanges_) return;
+    nb::gil_scoped_acquire const acquired;
+    try {
+      ranks_.attr("allgather")(nb::make_tuple(text_of(failed), nb::none()));
+    } catch (...) {  // of the ranks: what failed here is what is thrown
+    }
+  }
+
  private:
+  /// The values of all ranks. Throws for the first of them that failed.
+  nb::list exchanged(nb::handle mine) const {
+    exchanges_ = false;  // until it is done: there are none after one that failed
+    nb::object const told = ranks_.attr("allgather")(nb::make_tuple(nb::none(), mine));
+    nb::list values;
+    for (int rank = 0; nb::handle const one : told) {
+      if (nb::object const failed = one[0]; !failed.is_none())
+        throw std::runtime_error("rank " + std::to_string(rank) + ": " +
+                                 nb::cast<std::string>(failed));
+      values.append(one[1]);
+      ++rank;
+    }
+    exchanges_ = true;
+    return values;
+  }
   std::vector<std::vector<std::string>> gather_lists(std::vector<std::string> const& mine) const {
     nb::gil_scoped_acquire const acquired;
     nb::list list;
     for (std::string const& one : mine) list.append(nb::bytes(one.data(), one.size()));
     std::vector<std::vector<std::string>> all;
-    for (nb::handle const one : nb::object(ranks_.attr("allgather")(list)))
-      all.push_back(strings_of(one));
+    for (nb::handle const one : exchanged(list)) all.push_back(strings_of(one));
     return all;
   }
 
   nb::object const& ranks_;
   int rank_;
   int size_;
+  mutable bool exchanges_ = false;  // the other ranks expect this one to exchange values
 };
 
 /// What the thread of the work and the one that waits for it share.
@@ -217,8 +263,10 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
   own->begin([&] {
     try {
       work(ctx);
+      if (ranks) ranks->end();
     } catch (...) {
       shared.failed = std::current_exception();
+      if (ranks) ranks->end(shared.failed);
     }
   });
   {

@@ -115,12 +115,13 @@ void add_sampler(nb::module_& to) {
   nb::class_<sampling>(to, "SamplerOptions", "How documents are chosen.")
       .def(
           "__init__",
-          [](sampling* self, int rule_size, std::uint32_t min_support, double min_confidence,
-             std::size_t partitions, std::string const& feature_order, std::size_t max_documents,
-             std::vector<std::size_t> query_begin, std::string const& engine) {
+          [](sampling* self, rules::rule_size rule_size, std::uint32_t min_support,
+             double min_confidence, std::size_t partitions, std::string const& feature_order,
+             std::size_t max_documents, std::vector<std::size_t> query_begin,
+             std::string const& engine) {
             sampling made;
             made.order = datasets::feature_order_from(feature_order);
-            made.options.rule_size = static_cast<rules::rule_size>(std::max(rule_size, 0));
+            made.options.rule_size = rule_size;
             made.options.thresholds = {min_support, min_confidence};
             made.options.partitions = partitions;
             made.options.max_documents = max_documents;

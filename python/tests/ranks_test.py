@@ -155,6 +155,35 @@ def test_what_a_rank_raises(train):
     ranker.predict(X, qid)  # afterwards alone again
 
 
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_all_ranks_raise_what_one_raises(failing):
+    barrier, told, errors = threading.Barrier(3, timeout=60), [None] * 3, [None] * 3
+
+    def search(rank):
+        def distance(a, b):
+            if rank == failing and searches:
+                raise ValueError("no distance")
+            return abs(a - b)
+
+        searches = False
+        index = MetricNeighbors(1, metric=distance).fit(list(range(20)))
+        searches = True
+        try:
+            with over_ranks(ThreadRanks(rank, 3, barrier, told)):
+                index.kneighbors(list(range(30)))
+        except Exception as error:
+            errors[rank] = error
+
+    threads = [threading.Thread(target=search, args=[rank]) for rank in range(3)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    for rank, error in enumerate(errors):
+        assert type(error) is (ValueError if rank == failing else RuntimeError)
+        assert str(error).startswith("no distance" if rank == failing else f"rank {failing}: ValueError: no distance")
+
+
 @pytest.mark.parametrize(("ranks", "message"), [
     (None, "ranks: found NoneType, expected an object with rank, size and allgather"),
     ("world", "ranks: found str, expected an object with rank, size and allgather"),

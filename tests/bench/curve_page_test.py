@@ -95,7 +95,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.written_anew(PAGE), EXPECTED)
 
     def test_a_page_without_a_place_for_a_table(self):
-        with self.assertRaisesRegex(SystemExit, "found 0 places for the table few-labels"):
+        with self.assertRaisesRegex(curve_page.common.Failed, "found 0 places for the table few-labels"):
             self.written_anew(PAGE.replace("few-labels", "other"))
 
     def test_the_page_has_the_tables_of_what_it_quotes(self):

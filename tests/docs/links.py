@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""links.py: every relative link of the pages leads to a file, and what follows its # to a heading; a
-link leads to every page; and pages begin with an example."""
+"""links.py: every relative link of the pages and of those below bench/ leads to a file, and what follows its # to a
+heading; a link leads to every page; and pages begin with an example."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ def anchors(path):
 
 def faults():
     pages = markdown.pages(markdown.ROOT) + [markdown.ROOT / "CONTRIBUTING.md"]
-    for page in pages:
+    for page in pages + sorted((markdown.ROOT / "bench").rglob("*.md")):
         for match in re.finditer(r"\]\(([^)\s]+)\)", page.read_text()):
             target, _, anchor = match[1].partition("#")
             path = (page.parent / target).resolve() if target else page

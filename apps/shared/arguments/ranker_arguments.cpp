@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "l2r/model/options_json.hpp"
 #include "l2r/model/recommended.hpp"
+#include "l2r/rules/engine_knobs.hpp"
 #include "l2r/rules/ranking_seconds.hpp"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ void ranker_arguments::add_engine_to(CLI::App& verb) {
 }
 
 l2r::engine_options ranker_arguments::engine_options() const {
-  return {l2r::engine_from(engine), cache_memory};
+  return {.engine = l2r::engine_from(engine),
+          .settings = {{l2r::cache_bytes_setting, cache_memory}}};
 }
 
 l2r::ranker_options ranker_arguments::options() const {

@@ -23,7 +23,8 @@ inline constexpr char const* rule_size_help =
 /// What a score depends on, and the engine that computes it: --rule-size --min-support
 /// --min-confidence --support-weight --smoothing --feature-share, and --engine --cache-memory.
 struct ranker_arguments {
-  std::optional<std::uint32_t> rule_size, min_support;
+  std::optional<rules::rule_size> rule_size;
+  std::optional<std::uint32_t> min_support;
   std::optional<double> min_confidence, support_weight, smoothing, feature_share;
   std::string engine = "auto";
   std::uint64_t cache_memory = std::uint64_t{4} << 30;
