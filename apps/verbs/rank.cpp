@@ -47,7 +47,8 @@ enum class scores_form { lines, table, json };
 scores_form form_of(session const& owner, rank_arguments const& arguments) {
   if (arguments.outs != std::vector<std::string>{"-"}) return scores_form::lines;
   if (owner.run.json) return scores_form::json;
-  return ::isatty(STDOUT_FILENO) == 1 ? scores_form::table : scores_form::lines;
+  // mpirun gives its processes a terminal that nobody sits at.
+  return ::tcgetpgrp(STDOUT_FILENO) >= 0 ? scores_form::table : scores_form::lines;
 }
 
 /// The documents of a query, best first, ties in the order of the input.

@@ -83,13 +83,13 @@ double farthest_key(similarity metric, double radius) {
 
 void expect_filter(dense_filter const& filter, std::size_t rows, std::size_t queries) {
   std::size_t const words = (rows + 63) / 64;
-  auto const expect = [&](std::size_t found, std::size_t expected) {
+  auto const expect = [&](std::string_view of, std::size_t found, std::size_t expected) {
     if (found != 0 && found != expected)
-      throw usage_error(fmt::format("filter: found {}, expected {} for {}", counted(found, "word"),
-                                    expected, counted(rows, "row")));
+      throw usage_error(fmt::format("filter of {}: found {}, expected {} for {}", of,
+                                    counted(found, "word"), expected, counted(rows, "row")));
   };
-  expect(filter.rows.size(), words);
-  expect(filter.of_query.size(), words * queries);
+  expect("all queries", filter.rows.size(), words);
+  expect("each query", filter.of_query.size(), words * queries);
 }
 
 similarity dense_similarity_from(std::string_view name) {

@@ -347,11 +347,11 @@ TEST(dense_search, bad_input) {
   EXPECT_EQ(usage([&] {
               index.search({}, rows, 1, {words, {}});
             }),
-            "the filter of all queries: found 2 words, expected 1");
+            "filter of all queries: found 2 words, expected 1 for 2 rows");
   EXPECT_EQ(usage([&] {
               index.search({}, rows.rows(0, 1), 1, {{}, words});
             }),
-            "the filters of queries: found 2 words, expected 1");
+            "filter of each query: found 2 words, expected 1 for 2 rows");
   EXPECT_NE(usage([&] { index.search({}, rows, std::size_t{1} << 60); }), "OK");
   EXPECT_NE(usage([&] { index.search({}, rows, std::size_t{1} << 40); }), "OK");
   EXPECT_EQ(usage([] { dense_engine_from("flot"); }).substr(0, 19), "found engine 'flot'");

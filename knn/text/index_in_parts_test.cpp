@@ -140,7 +140,7 @@ TEST(IndexInParts, DenseRowsAreFoundAsInOneIndex) {
     EXPECT_EQ(message_of<usage_error>([&] {
                 dense_search(parts, queries, {std::span(filter).first(2), {}});
               }),
-              "filter: found 2 words, expected 3 for 131 rows");
+              "filter of all queries: found 2 words, expected 3 for 131 rows");
     EXPECT_NE(message_of<usage_error>([&] { parts.save({}, path); }), "OK");
     EXPECT_NE(message_of([&] { metric_collection::open({}, path); }), "OK");
     EXPECT_NE(message_of([&] { text_collection::open({}, path); }), "OK");
