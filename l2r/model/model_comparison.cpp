@@ -6,8 +6,12 @@
 #include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,13 +32,33 @@ std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
   return documents;
 }
 
+/// How many features have two values or more, or one that not every document lists.
+std::size_t varying_features(datasets::dataset const& train) {
+  struct listed {
+    double value = 0;
+    std::size_t documents = 0;
+    bool varies = false;
+  };
+  std::unordered_map<std::uint32_t, listed> features;
+  for (std::size_t d = 0; d < train.size(); ++d)
+    for (datasets::feature_value const& v : train.document(d)) {
+      listed& of = features[v.feature];
+      if (of.documents++ == 0) of.value = v.value;
+      // NaN, a missing value, is no value of its own kind.
+      of.varies |= of.value != v.value && !(std::isnan(of.value) && std::isnan(v.value));
+    }
+  return static_cast<std::size_t>(std::ranges::count_if(features, [&](auto const& one) {
+    return one.second.varies || one.second.documents < train.size();
+  }));
+}
+
 /// Whether a joint member can be fitted, and in a time that suits a comparison.
 bool suits_joint(datasets::dataset const& train, datasets::discretizer_options const& discretizer,
                  datasets::discretizer const* cuts) {
   constexpr double most_work = 1e9;  // half a minute for all folds
   std::size_t features = 0, unknowns = 0;
   if (cuts == nullptr) {
-    features = datasets::listed_features(train).size();
+    features = varying_features(train);
     unknowns = features * (static_cast<std::size_t>(discretizer.bins) + 2);
   } else {
     features = cuts->features.size();
