@@ -353,7 +353,7 @@ TEST(Finished, TheFingerprintFollowsWhatMatters) {
   EXPECT_EQ(base, fingerprint_of(s, "Fold1", inputs));
   EXPECT_NE(base, fingerprint_of(s, "Fold2", inputs));
   EXPECT_NE(base, fingerprint_of(s, "Fold1", {{"a", "2"}}));
-  std::vector<settings> others(10, s);
+  std::vector<settings> others(11, s);
   others[0].seed = 2;
   others[1].members[0].discretizer.bins = 9;
   others[2].members[0].scoring.smoothing = 1;
@@ -364,6 +364,7 @@ TEST(Finished, TheFingerprintFollowsWhatMatters) {
   others[7].partitions = 4;
   others[8].feature = false;
   others[9].members.resize(2);
+  others[10].seeded_ties = true;
   for (settings const& other : others) EXPECT_NE(base, fingerprint_of(other, "Fold1", inputs));
 }
 
@@ -665,6 +666,25 @@ TEST_F(Run, MembersRankAsEachOfThemCombined) {
   EXPECT_EQ(scores_by("both", {first, other}),
             l2r::combine(test.queries,
                          std::vector{scores_by("one", {first}), scores_by("two", {other})}));
+}
+
+TEST_F(Run, SeededTiesDoNotFollowTheOrderOfTheFile) {
+  auto const chosen = [&](bool seeded, std::uint64_t seed) {
+    options what = writing("ties");
+    what.settings.random = what.settings.feature = false;
+    what.settings.members.front().discretizer.bins = 2;  // documents tie
+    what.settings.seeded_ties = seeded;
+    context ctx = ctx_;
+    ctx.seed = seed;
+    run(ctx, what, in_memory(), {});
+    return sha256_of_file(folder_ / "ties/reduced/Fold1-size3.tsv");
+  };
+  std::string const by_index = chosen(false, 1);
+  EXPECT_EQ(chosen(false, 2), by_index);
+  std::string const by_seed = chosen(true, 1);
+  EXPECT_NE(by_seed, by_index);
+  EXPECT_NE(chosen(true, 2), by_seed);
+  EXPECT_EQ(chosen(true, 1), by_seed);
 }
 
 TEST_F(Run, RefusesFoldsThatDoNotFit) {

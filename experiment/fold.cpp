@@ -145,6 +145,7 @@ class fold_runner {
     options.rule_size = size;
     options.thresholds = first.scoring.thresholds;
     options.partitions = settings_.partitions;
+    if (settings_.seeded_ties) options.tie_keys = al::tie_keys(train_, settings_.seed);
     {
       stage_timer const timer(work_.out, "order features");
       options.feature_order = datasets::order_features(ctx_, items, settings_.feature_order,

@@ -125,6 +125,7 @@ nlohmann::ordered_json to_json(settings const& s) {
       one.update(l2r::to_json(member.scoring));
       json["members"].push_back(std::move(one));
     }
+  if (s.seeded_ties) json["ties"] = "seeded";
   if (s.tune) json["tune"] = to_json(*s.tune);
   json["reading"] = s.reading ? to_json(*s.reading) : nlohmann::ordered_json::object();
   json["seed"] = s.seed;

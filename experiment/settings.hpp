@@ -60,6 +60,7 @@ struct settings {
   /// l2r::combine makes one of. The first one's cuts and thresholds are those of sampling, too, and
   /// its discretizer's options but method and bins those of tuning.
   std::vector<ranking_settings> members = std::vector<ranking_settings>(1);
+  bool seeded_ties = false;    ///< of sampling: by al::tie_keys of the seed
   std::size_t partitions = 0;  ///< of sampling, as al::sampler_options has them
   datasets::feature_order feature_order = datasets::feature_order::chi2;  ///< of sampling
   std::string feature_order_file;  ///< for datasets::feature_order::file

@@ -64,6 +64,24 @@ class Experiment(harness.CommandLine):
         for system in judged["systems"]:
             self.assertEqual(system["averages"], means[system["name"]])
 
+    def test_ties(self):
+        self.experiment("index")
+        self.experiment("same", "--ties", "index")
+        self.experiment("seeded", "--ties", "seeded", "--seed", "3")
+        self.assertEqual(self.files_in("index"), self.files_in("same"))
+        self.assertNotIn("ties", self.results("index")["settings"])
+        self.assertEqual(self.results("seeded")["settings"]["ties"], "seeded")
+        manifest = json.loads((self.folder / "seeded" / "manifest.json").read_text())
+        self.assertEqual(manifest["ties"], "seeded")
+        self.expect(0, "reduce", "--train", "data/Fold2/train.txt", "--rule-size", "4", "--ties", "seeded",
+                    "--seed", "3", "--out", "r.txt", "--ids", "r.tsv")
+        for end in ("txt", "tsv"):
+            chosen = self.read(f"seeded/reduced/Fold2-size4.{end}")
+            self.assertEqual(chosen, self.read(f"r.{end}"))
+            self.assertNotEqual(chosen, self.read(f"index/reduced/Fold2-size4.{end}"))
+        self.experiment("none", "--ties", "fair", code=2)
+        self.experiment("none", "--systems", "rules", "--ties", "seeded", code=2)
+
     def test_random_is_the_mean_of_its_draws(self):
         self.experiment("out")
         random = next(s for s in self.results("out")["systems"] if s["name"] == "random-4-rank-3")

@@ -97,6 +97,7 @@ experiment::settings settings_of(cross_validation_arguments const& a) {
     s.rank_sizes = {s.members.size() == 1 ? s.members.front().scoring.rule_size : 0};
   a.sampler.check();
   s.partitions = a.sampler.partition_count();
+  s.seeded_ties = a.sampler.ties == "seeded";
   s.feature_order = a.sampler.order().order;
   s.feature_order_file = a.sampler.order().path;
   if (a.tune.empty())
