@@ -84,6 +84,23 @@ TEST(Settings, MembersHaveRuleSizesOfTheirOwn) {
   EXPECT_FALSE(to_json(s).contains("members"));
 }
 
+TEST(Settings, RecipesNameTheSystems) {
+  settings s = small_settings();
+  s.feature = s.random = false;
+  s.rank_sizes = {0};
+  s.recipes = {l2r::card_recipe()};
+  check(s);
+  EXPECT_EQ(names_of(s), (std::vector<std::string>{"full-card", "reduced-3-card"}));
+  EXPECT_EQ(to_json(s)["members"][0]["kind"], "card");
+  s.recipes.emplace_back(l2r::rules_recipe{});
+  EXPECT_EQ(names_of(s), (std::vector<std::string>{"full-members-2", "reduced-3-members-2"}));
+  s.rank_sizes = {4};
+  EXPECT_EQ(names_of(s), (std::vector<std::string>{"full-rank-4", "reduced-3-rank-4"}));
+  EXPECT_FALSE(to_json(s).contains("ties"));
+  s.seeded_ties = true;
+  EXPECT_EQ(to_json(s)["ties"], "seeded");
+}
+
 TEST(Settings, RefusesWhatMakesNoSense) {
   check(small_settings());
   auto const refused = [](auto change) {
@@ -353,7 +370,7 @@ TEST(Finished, TheFingerprintFollowsWhatMatters) {
   EXPECT_EQ(base, fingerprint_of(s, "Fold1", inputs));
   EXPECT_NE(base, fingerprint_of(s, "Fold2", inputs));
   EXPECT_NE(base, fingerprint_of(s, "Fold1", {{"a", "2"}}));
-  std::vector<settings> others(10, s);
+  std::vector<settings> others(12, s);
   others[0].seed = 2;
   others[1].members[0].discretizer.bins = 9;
   others[2].members[0].scoring.smoothing = 1;
@@ -364,6 +381,8 @@ TEST(Finished, TheFingerprintFollowsWhatMatters) {
   others[7].partitions = 4;
   others[8].feature = false;
   others[9].members.resize(2);
+  others[10].recipes = {l2r::card_recipe()};
+  others[11].seeded_ties = true;
   for (settings const& other : others) EXPECT_NE(base, fingerprint_of(other, "Fold1", inputs));
 }
 
@@ -665,6 +684,66 @@ TEST_F(Run, MembersRankAsEachOfThemCombined) {
   EXPECT_EQ(scores_by("both", {first, other}),
             l2r::combine(test.queries,
                          std::vector{scores_by("one", {first}), scores_by("two", {other})}));
+}
+
+TEST_F(Run, RecipesRankAsTheModelThatTheyFit) {
+  what_.settings.feature = false;
+  what_.settings.rank_sizes = {0};
+  options what = writing("card");
+  what.settings.recipes = {l2r::card_recipe(), l2r::rules_recipe{}, l2r::joint_recipe{}};
+  results const done = run(ctx_, what, in_memory(), {});
+  ASSERT_EQ(done.report.systems.size(), 4u);
+  EXPECT_EQ(done.report.systems[2].what.name, "random-3-members-3");
+  EXPECT_EQ(done.report.folds[1].systems[2].draws.size(), 2u);
+  auto const test = in_memory().read(ctx_, 1, part::test, {});
+  auto const train = in_memory().read(ctx_, 1, part::train, {});
+  auto const written = [&](char const* system) {
+    return datasets::read_scores_of(ctx_, folder_ / fmt::format("card/scores/{}/Fold2.txt", system),
+                                    test);
+  };
+  auto const by = [&](datasets::dataset const& from) {
+    return l2r::score(ctx_, l2r::fit(ctx_, from, what.settings.recipes), test).scores;
+  };
+  EXPECT_EQ(written("full-members-3"), by(train));
+  // The documents that are not chosen have no label.
+  auto const reduced = datasets::read_svmlight(ctx_, folder_ / "card/reduced/Fold2-size3.txt");
+  ASSERT_LT(reduced.size(), train.size());
+  auto part = train;
+  std::ranges::fill(part.labels, datasets::unlabelled);
+  auto const place = [&](datasets::dataset const& of, std::size_t d) {
+    auto const q = std::ranges::find_if(of.queries, [&](auto const& one) { return d < one.end; });
+    return std::pair(q->qid, of.docid(d));
+  };
+  for (std::size_t d = 0; d < train.size(); ++d)
+    for (std::size_t r = 0; r < reduced.size(); ++r)
+      if (place(train, d) == place(reduced, r)) part.labels[d] = reduced.labels[r];
+  EXPECT_EQ(written("reduced-3-members-3"), by(part));
+  EXPECT_NE(written("reduced-3-members-3"), by(train));
+  // Rules have the rank size.
+  what.settings.rank_sizes = {2};
+  what.out_dir = folder_ / "card";
+  run(ctx_, what, in_memory(), {});
+  std::get<l2r::rules_recipe>(what.settings.recipes[1]).scoring.rule_size = 2;
+  EXPECT_EQ(written("full-rank-2"), by(train));
+}
+
+TEST_F(Run, SeededTiesDoNotFollowTheOrderOfTheFile) {
+  auto const chosen = [&](bool seeded, std::uint64_t seed) {
+    options what = writing("ties");
+    what.settings.random = what.settings.feature = false;
+    what.settings.members.front().discretizer.bins = 2;  // documents tie
+    what.settings.seeded_ties = seeded;
+    context ctx = ctx_;
+    ctx.seed = seed;
+    run(ctx, what, in_memory(), {});
+    return sha256_of_file(folder_ / "ties/reduced/Fold1-size3.tsv");
+  };
+  std::string const by_index = chosen(false, 1);
+  EXPECT_EQ(chosen(false, 2), by_index);
+  std::string const by_seed = chosen(true, 1);
+  EXPECT_NE(by_seed, by_index);
+  EXPECT_NE(chosen(true, 2), by_seed);
+  EXPECT_EQ(chosen(true, 1), by_seed);
 }
 
 TEST_F(Run, RefusesFoldsThatDoNotFit) {

@@ -145,6 +145,7 @@ class fold_runner {
     options.rule_size = size;
     options.thresholds = first.scoring.thresholds;
     options.partitions = settings_.partitions;
+    if (settings_.seeded_ties) options.tie_keys = al::tie_keys(train_, settings_.seed);
     {
       stage_timer const timer(work_.out, "order features");
       options.feature_order = datasets::order_features(ctx_, items, settings_.feature_order,
@@ -253,6 +254,7 @@ class fold_runner {
   /// rules have sizes up to `rank_size`; 0: each member's own.
   std::vector<double> rank_by_members(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
+    if (!settings_.recipes.empty()) return rank_by_recipes(rank_size, documents);
     l2r::model model;
     std::vector<datasets::binned_dataset const*> tests;
     for (ranking_settings const& member : settings_.members) {
@@ -267,6 +269,28 @@ class fold_runner {
       tests.push_back(&test_by(parts));
     }
     return rank(model, tests);
+  }
+
+  /// The same by a model of the recipes.
+  std::vector<double> rank_by_recipes(rules::rule_size rank_size,
+                                      std::vector<std::size_t> const* documents) {
+    stage_timer const timer(work_.out, "rank");
+    datasets::dataset part;
+    if (documents != nullptr) {
+      part = train_;
+      std::ranges::fill(part.labels, datasets::unlabelled);
+      for (std::size_t const d : *documents) part.labels[d] = train_.labels[d];
+    }
+    std::vector<l2r::recipe> recipes = settings_.recipes;
+    for (l2r::recipe& recipe : recipes)
+      if (auto* const by_rules = std::get_if<l2r::rules_recipe>(&recipe); by_rules && rank_size > 0)
+        by_rules->scoring.rule_size = rank_size;
+    context const alone = without_processes(ctx_);
+    l2r::model const model = l2r::fit(alone, documents == nullptr ? train_ : part, recipes);
+    l2r::scored scored = l2r::score(alone, model, test_, work_.what.engine);
+    if (scored.engine != l2r::engine::automatic)
+      engines_["rank"].insert(std::string(l2r::name_of(scored.engine)));
+    return std::move(scored.scores);
   }
 
   /// Scores of the test part by what the validation part chose.

@@ -47,9 +47,14 @@ bool is_folder_name(std::string_view name) {
 
 /// The systems that rank by a number of training documents, at one rank size.
 void add_rankers(settings const& s, rules::rule_size rank_size, std::vector<system>& systems) {
-  if (rank_size == 0 && s.members.size() == 1) rank_size = s.members.front().scoring.rule_size;
-  std::string const how = rank_size == 0 ? fmt::format("members-{}", s.members.size())
-                                         : fmt::format("rank-{}", rank_size);
+  std::size_t const members = s.recipes.empty() ? s.members.size() : s.recipes.size();
+  if (rank_size == 0 && members == 1 && s.recipes.empty())
+    rank_size = s.members.front().scoring.rule_size;
+  std::string how = fmt::format("members-{}", members);
+  if (rank_size > 0)
+    how = fmt::format("rank-{}", rank_size);
+  else if (members == 1)
+    how = kind_of(tuning::candidate_of(s.recipes.front()));
   auto const add = [&](system_kind kind, rules::rule_size reduce_size, std::string label) {
     std::string name = fmt::format("{}-{}", label, how);
     systems.push_back({kind, reduce_size, rank_size, std::move(label), std::move(name), 0});
@@ -119,12 +124,15 @@ nlohmann::ordered_json to_json(settings const& s) {
   nlohmann::ordered_json scoring = l2r::to_json(first.scoring);
   scoring.erase("rule_size");  // rank_sizes has it
   json.update(scoring);
-  if (s.members.size() > 1)
+  for (l2r::recipe const& recipe : s.recipes)
+    json["members"].push_back(tuning::member_json(tuning::settings_of(recipe)));
+  if (s.members.size() > 1 && s.recipes.empty())
     for (ranking_settings const& member : s.members) {
       nlohmann::ordered_json one{{"discretizer", tuning::to_json(member.discretizer)}};
       one.update(l2r::to_json(member.scoring));
       json["members"].push_back(std::move(one));
     }
+  if (s.seeded_ties) json["ties"] = "seeded";
   if (s.tune) json["tune"] = to_json(*s.tune);
   json["reading"] = s.reading ? to_json(*s.reading) : nlohmann::ordered_json::object();
   json["seed"] = s.seed;

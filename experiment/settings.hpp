@@ -4,6 +4,7 @@
 #include "datasets/feature_order.hpp"
 #include "eval/measure.hpp"
 #include "eval/profile.hpp"
+#include "l2r/model/model.hpp"
 #include "l2r/rules/options.hpp"
 #include "tuning/search_space.hpp"
 #include "tuning/tuner.hpp"
@@ -60,6 +61,11 @@ struct settings {
   /// l2r::combine makes one of. The first one's cuts and thresholds are those of sampling, too, and
   /// its discretizer's options but method and bins those of tuning.
   std::vector<ranking_settings> members = std::vector<ranking_settings>(1);
+  /// Not empty: `full`, `reduced` and `random` rank by a model of these instead (l2r::fit), fitted
+  /// to the training part, where the documents that are not chosen have no label. Rules among them
+  /// have the rank size, or at 0 their own.
+  std::vector<l2r::recipe> recipes;
+  bool seeded_ties = false;    ///< of sampling: by al::tie_keys of the seed
   std::size_t partitions = 0;  ///< of sampling, as al::sampler_options has them
   datasets::feature_order feature_order = datasets::feature_order::chi2;  ///< of sampling
   std::string feature_order_file;  ///< for datasets::feature_order::file
@@ -85,7 +91,7 @@ struct system {
   rules::rule_size reduce_size = 0;  ///< of reduced, random, and tuned where it is reduced
   rules::rule_size rank_size = 0;    ///< of full, reduced and random; 0: each member's own
   std::string label;                 ///< `full`, `reduced-3`, `random-3`, `full-tuned-MAP`, ...
-  std::string name;          ///< distinct: the label and, where it ranks, `-rank-4` or `-members-8`
+  std::string name;          ///< distinct: the label and, if it ranks, -rank-4, -card or -members-8
   std::size_t tuned_by = 0;  ///< of tuned: which of the measures
 };
 

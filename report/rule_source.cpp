@@ -100,6 +100,15 @@ std::vector<tuning::settings_file> members_of(cross_validation const& from,
   return members;
 }
 
+/// What a system of members that are not rules lacks; empty for rules alone.
+std::string other_kinds(std::vector<tuning::settings_file> const& members,
+                        std::string const& system) {
+  bool const has_others = std::ranges::any_of(members, [](tuning::settings_file const& member) {
+    return member.scorecard || member.linear || member.joint;
+  });
+  return has_others ? fmt::format("{} has members of other kinds than rules", system) : "";
+}
+
 }  // namespace
 
 struct rule_source::fold_ranker {
@@ -156,6 +165,8 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
     return path;
   };
   std::vector<tuning::settings_file> const members = members_of(from, fold, of_.name, *parts);
+  to.lacks = other_kinds(members, name_);
+  if (!to.lacks.empty()) return;
   // The cuts that the folder keeps are those of the settings.
   json const kept = from.settings.value("discretizer", json());
   auto const has_cuts = [&](tuning::settings_file const& member) {

@@ -32,17 +32,27 @@ nlohmann::ordered_json bins_json(int bins) {
   return bins;
 }
 
-std::vector<cuts> cuts_of(search_space const& s) {
-  check_list("method", s.methods);
-  check_list("number of bins", s.bins);
-  check_distinct("norm", s.norms);
-  for (int const bins : s.bins)
+void check_bins(std::vector<int> const& all) {
+  check_list("number of bins", all);
+  for (int const bins : all)
     if (bins != 0 && (bins < 2 || bins > 250))
       throw usage_error(fmt::format("{} to try, expected 2 to 250 or cv",
                                     bins < 0 ? fmt::format("{} bins", bins)
                                              : counted(static_cast<std::uint64_t>(bins), "bin")));
+}
+
+/// None: not searched for.
+std::vector<std::optional<datasets::normalization>> norms_of(search_space const& s) {
+  check_distinct("norm", s.norms);
   std::vector<std::optional<datasets::normalization>> norms(s.norms.begin(), s.norms.end());
   if (norms.empty()) norms.emplace_back();
+  return norms;
+}
+
+std::vector<cuts> cuts_of(search_space const& s) {
+  check_list("method", s.methods);
+  check_bins(s.bins);
+  auto const norms = norms_of(s);
   std::vector<cuts> all;
   for (datasets::binning const method : s.methods)
     for (int const bins : s.bins)
@@ -94,7 +104,37 @@ void add_linear(search_space const& s, std::vector<candidate>& all) {
   }
 }
 
+void add_cards(search_space const& s, std::vector<candidate>& all) {
+  check_list("number of features", s.max_features);
+  check_bins(s.card_bins);
+  for (std::size_t const features : s.max_features)
+    for (int const bins : s.card_bins)
+      for (auto const norm : norms_of(s)) {
+        l2r::scorecard_recipe card = l2r::card_recipe();
+        card.options.page->max_features = features;
+        l2r::check(card.options);
+        card.discretizer.bins = bins;
+        card.discretizer.norm = norm.value_or(card.discretizer.norm);
+        all.push_back(candidate_of(card));
+        all.back().cuts.norm = norm;
+      }
+}
+
+void add_joint(search_space const& s, std::vector<candidate>& all) {
+  for (auto const norm : norms_of(s)) {
+    l2r::joint_recipe joint;
+    joint.discretizer.norm = norm.value_or(joint.discretizer.norm);
+    all.push_back(candidate_of(joint));
+    all.back().cuts.norm = norm;
+  }
+}
+
 }  // namespace
+
+std::string_view kind_of(candidate const& c) {
+  if (c.recipe) return std::holds_alternative<l2r::joint_recipe>(*c.recipe) ? "joint" : "card";
+  return c.linear ? "linear" : c.scorecard ? "scorecard" : "rules";
+}
 
 std::vector<candidate> candidates_of(search_space const& s) {
   check_list("kind", s.kinds);
@@ -106,9 +146,13 @@ std::vector<candidate> candidates_of(search_space const& s) {
       add_scorecards(s, all);
     else if (kind == "linear")
       add_linear(s, all);
+    else if (kind == "card")
+      add_cards(s, all);
+    else if (kind == "joint")
+      add_joint(s, all);
     else
-      throw usage_error(
-          fmt::format("kind: found '{}', expected some of rules, scorecard, linear", kind));
+      throw usage_error(fmt::format(
+          "kind: found '{}', expected some of rules, scorecard, linear, card, joint", kind));
   }
   return all;
 }
@@ -120,13 +164,18 @@ candidate candidate_of(l2r::recipe const& recipe) {
     datasets::discretizer_options const& how = of.cuts ? of.cuts->options : of.discretizer;
     return {how.method, how.bins, {}};
   };
-  if (auto const* const card = std::get_if<l2r::scorecard_recipe>(&recipe))
+  if (auto const* const joint = std::get_if<l2r::joint_recipe>(&recipe))
+    return {cuts_of(*joint), {}, {}, {}, recipe};
+  if (auto const* const card = std::get_if<l2r::scorecard_recipe>(&recipe)) {
+    if (card->options.page) return {cuts_of(*card), {}, {}, {}, recipe};
     return {cuts_of(*card), {}, card->options, {}};
+  }
   auto const& rules = std::get<l2r::rules_recipe>(recipe);
   return {cuts_of(rules), rules.scoring, {}, {}};
 }
 
 nlohmann::ordered_json to_json(candidate const& c) {
+  if (c.recipe) return member_json(settings_of(*c.recipe));
   nlohmann::ordered_json json;
   if (c.linear) {
     json["kind"] = "linear";
@@ -163,6 +212,8 @@ nlohmann::ordered_json to_json(search_space const& s) {
   for (double const strength : s.strengths)
     json["strength"].push_back(strength == 0 ? nlohmann::ordered_json("cross-fit")
                                              : nlohmann::ordered_json(strength));
+  json["max_features"] = s.max_features;
+  for (int const bins : s.card_bins) json["card_bins"].push_back(bins_json(bins));
   return json;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What a search may choose from. These functions may be called from several threads.
@@ -26,15 +27,20 @@ struct cuts {
 
 /// One way to rank: by rules, or of the kind whose options are there.
 struct candidate {
-  tuning::cuts cuts;  ///< linear has none
+  tuning::cuts cuts;  ///< linear has none; with a recipe it has them, and these are shown
   l2r::scoring_options scoring;
   std::optional<l2r::scorecard_options> scorecard;
   std::optional<l2r::linear_options> linear;
+  /// A card or a joint member, which l2r::fit fits with cuts of its own.
+  std::optional<l2r::recipe> recipe{};
 };
+
+/// rules, scorecard, linear, card or joint.
+std::string_view kind_of(candidate const& c);
 
 /// Of each kind every combination of these values is a candidate.
 struct search_space {
-  std::vector<std::string> kinds{"rules"};  ///< of rules, scorecard, linear
+  std::vector<std::string> kinds{"rules"};  ///< of rules, scorecard, linear, card, joint
   std::vector<datasets::binning> methods{datasets::binning::tube, datasets::binning::width,
                                          datasets::binning::frequency};
   std::vector<int> bins{5, 10, 20};
@@ -49,17 +55,20 @@ struct search_space {
   std::vector<double> points_penalties{1e-4, 1e-3, 1e-2};
   std::vector<double> smoothnesses{0.1, 10, 100};
   std::vector<double> strengths{10, 100, 1000, 0};  ///< 0: by cross-fitting (l2r::linear_options)
+  std::vector<std::size_t> max_features{3, 5, 8, 10};  ///< of cards; cross-fitting chooses the rest
+  std::vector<int> card_bins{6, 12, 24};               ///< of cards, by their own method
 };
 
 /// The candidates kind by kind, in lexicographic order of their values' positions in the lists: of
 /// rules the rule size first, then min support, min confidence, support weight, smoothing, feature
-/// share, method, bins, norm; of scorecards loss, points penalty, smoothness, method, bins, norm.
-/// Among equals a search takes the first one. Throws `usage_error` for a list that is empty (but
-/// for norms) or has a value twice, and for values that make no sense.
+/// share, method, bins, norm; of scorecards loss, points penalty, smoothness, method, bins, norm;
+/// of cards max features, bins, norm; of joint members, which have their defaults, norm. Among
+/// equals a search takes the first one. Throws `usage_error` for a list that is empty (but for
+/// norms) or has a value twice, and for values that make no sense.
 std::vector<candidate> candidates_of(search_space const& s);
 
-/// What a recipe fits, as a candidate; its norm and what it makes of missing values are those of
-/// the options that are not searched for.
+/// What a recipe fits, as a candidate. A card and a joint member keep the recipe; of others the
+/// norm and what is made of missing values are those of the options that are not searched for.
 candidate candidate_of(l2r::recipe const& recipe);
 
 }  // namespace rulerank::tuning

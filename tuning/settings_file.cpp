@@ -36,24 +36,6 @@ json_text card_json(l2r::scorecard_options const& card) {
           {"target", l2r::name_of(page.target)}};
 }
 
-json_text member_json(settings_file const& s) {
-  if (s.linear) {
-    json_text json{{"kind", "linear"}};
-    json.update(l2r::to_json(*s.linear));
-    return json;
-  }
-  json_text json;
-  bool const is_card = s.scorecard && s.scorecard->page;
-  if (s.scorecard) json["kind"] = is_card ? "card" : "scorecard";
-  if (s.joint) json["kind"] = "joint";
-  json["discretizer"] = s.discretizer ? to_json(*s.discretizer) : json_text();
-  json.update(s.joint       ? l2r::to_json(*s.joint)
-              : is_card     ? card_json(*s.scorecard)
-              : s.scorecard ? l2r::to_json(*s.scorecard)
-                            : l2r::to_json(s.scoring));
-  return json;
-}
-
 using fields = json_fields<json_text>;
 
 datasets::discretizer_options discretizer_from(fields const& cuts) {
@@ -120,6 +102,47 @@ json_text to_json(datasets::discretizer_options const& options) {
           {"norm", datasets::name_of(options.norm)}};
 }
 
+settings_file settings_of(l2r::recipe const& recipe) {
+  settings_file s;
+  if (auto const* const linear = std::get_if<l2r::linear_recipe>(&recipe)) {
+    s.linear = linear->options;
+    return s;
+  }
+  auto const set_cuts = [&s](auto const& of) {
+    if (!of.cuts) s.discretizer = of.discretizer;
+  };
+  if (auto const* const card = std::get_if<l2r::scorecard_recipe>(&recipe)) {
+    set_cuts(*card);
+    s.scorecard = card->options;
+  } else if (auto const* const joint = std::get_if<l2r::joint_recipe>(&recipe)) {
+    set_cuts(*joint);
+    s.joint = joint->options;
+  } else {
+    auto const& rules = std::get<l2r::rules_recipe>(recipe);
+    set_cuts(rules);
+    s.scoring = rules.scoring;
+  }
+  return s;
+}
+
+json_text member_json(settings_file const& s) {
+  if (s.linear) {
+    json_text json{{"kind", "linear"}};
+    json.update(l2r::to_json(*s.linear));
+    return json;
+  }
+  json_text json;
+  bool const is_card = s.scorecard && s.scorecard->page;
+  if (s.scorecard) json["kind"] = is_card ? "card" : "scorecard";
+  if (s.joint) json["kind"] = "joint";
+  json["discretizer"] = s.discretizer ? to_json(*s.discretizer) : json_text();
+  json.update(s.joint       ? l2r::to_json(*s.joint)
+              : is_card     ? card_json(*s.scorecard)
+              : s.scorecard ? l2r::to_json(*s.scorecard)
+                            : l2r::to_json(s.scoring));
+  return json;
+}
+
 json_text to_json(std::vector<settings_file> const& members) {
   json_text json{{"rulerank_settings", form}};
   if (members.size() == 1) {
@@ -161,6 +184,10 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
   for (std::size_t const at : result.chosen) {
     members.push_back(result.trials[at].candidate);
     candidate const& chosen = t.candidates()[members.back()];
+    if (chosen.recipe) {
+      settings.push_back(settings_of(*chosen.recipe));
+      continue;
+    }
     settings.push_back({discretizer, chosen.scoring, chosen.scorecard, chosen.linear, {}});
     if (chosen.linear) settings.back().discretizer.reset();
     if (settings.back().discretizer) {
@@ -188,7 +215,7 @@ nlohmann::ordered_json best_settings(context const& ctx, tuner& t, search_result
     for (std::size_t m = 0; m < values.size(); ++m)
       json["defaults"]["validation"][t.measures()[m].name()] = other.values[m];
     candidate const& first = t.candidates()[other.candidates.front()];
-    if (other.candidates.size() > 1 || first.scorecard || first.linear)
+    if (other.candidates.size() > 1 || kind_of(first) != "rules")
       for (std::size_t const c : other.candidates)
         json["defaults"]["members"].push_back(to_json(t.candidates()[c]));
   }

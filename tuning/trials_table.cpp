@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -13,20 +14,25 @@ namespace rulerank::inline v0::tuning {
 
 namespace {
 
+/// Columns that a table has where a candidate needs them.
+struct shown_columns {
+  bool kinds = false, norms = false, cards = false;
+};
+
 /// The cells of a candidate's settings; what its kind does not have is "-".
-void add_settings(candidate const& c, bool norms, bool kinds, std::vector<eval::cell>& row) {
+void add_settings(candidate const& c, shown_columns const& shown, std::vector<eval::cell>& row) {
   auto const add = [&row](bool has, auto const& value) {
     row.push_back(has ? eval::cell(value) : eval::cell("-"));
   };
-  bool const cut = !c.linear, rules = cut && !c.scorecard;
-  std::size_t const kind = c.linear ? 2 : c.scorecard ? 1 : 0;
-  if (kinds) row.emplace_back(l2r::member_kind_names()[kind]);
+  std::string_view const kind = kind_of(c);
+  bool const cut = kind != "linear", rules = kind == "rules";
+  if (shown.kinds) row.emplace_back(kind);
   add(cut, datasets::name_of(c.cuts.method));
   if (cut && c.cuts.bins == 0)
     row.emplace_back("cv");
   else
     add(cut, c.cuts.bins);
-  if (norms)
+  if (shown.norms)
     add(cut && c.cuts.norm, datasets::name_of(c.cuts.norm.value_or(datasets::normalization::none)));
   add(rules, c.scoring.rule_size);
   add(rules, c.scoring.thresholds.min_support);
@@ -34,11 +40,19 @@ void add_settings(candidate const& c, bool norms, bool kinds, std::vector<eval::
   add(rules, c.scoring.support_weight);
   add(rules, c.scoring.smoothing);
   add(rules, c.scoring.feature_share);
-  if (!kinds) return;
-  l2r::scorecard_options const card = c.scorecard.value_or(l2r::scorecard_options{});
-  add(c.scorecard.has_value(), l2r::name_of(card.loss));
-  add(c.scorecard.has_value(), card.points_penalty);
-  add(c.scorecard.has_value(), card.smoothness);
+  if (!shown.kinds) return;
+  bool const points = kind == "scorecard" || kind == "card";
+  l2r::scorecard_options const card = kind == "card"
+                                          ? std::get<l2r::scorecard_recipe>(*c.recipe).options
+                                          : c.scorecard.value_or(l2r::scorecard_options{});
+  add(points,
+      card.page && card.page->choose_loss ? std::string_view("auto") : l2r::name_of(card.loss));
+  add(points, card.points_penalty);
+  if (card.cross_fit)
+    row.emplace_back("cross-fit");
+  else
+    add(points, card.smoothness);
+  if (shown.cards) add(card.page.has_value(), card.page.value_or(l2r::card_page{}).max_features);
   double const strength = c.linear.value_or(l2r::linear_options{}).strength;
   if (strength == 0)
     row.emplace_back("cross-fit");
@@ -75,27 +89,29 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
            std::ranges::any_of(
                rows, [&](trial const* one) { return what(t.candidates()[one->candidate]); });
   };
-  bool const kinds = has([](candidate const& c) { return c.scorecard || c.linear; });
-  if (kinds) table.columns.push_back({"kind"});
-  bool const norms = has([](candidate const& c) { return c.cuts.norm.has_value(); });
+  shown_columns const shown{has([](candidate const& c) { return kind_of(c) != "rules"; }),
+                            has([](candidate const& c) { return c.cuts.norm.has_value(); }),
+                            has([](candidate const& c) { return kind_of(c) == "card"; })};
+  if (shown.kinds) table.columns.push_back({"kind"});
   table.columns.insert(table.columns.end(), {{"method"}, {"bins"}});
-  if (norms) table.columns.push_back({"norm"});
+  if (shown.norms) table.columns.push_back({"norm"});
   table.columns.insert(table.columns.end(), {{"rule size", style::fixed, 0},
                                              {"min support", style::fixed, 0},
                                              {"min confidence", style::general},
                                              {"support weight", style::general},
                                              {"smoothing", style::general},
                                              {"feature share", style::general}});
-  if (kinds)
-    table.columns.insert(table.columns.end(), {{"loss"},
-                                               {"points penalty", style::general},
-                                               {"smoothness", style::general},
-                                               {"strength", style::general}});
+  if (shown.kinds)
+    table.columns.insert(
+        table.columns.end(),
+        {{"loss"}, {"points penalty", style::general}, {"smoothness", style::general}});
+  if (shown.cards) table.columns.push_back({"max features", style::general});
+  if (shown.kinds) table.columns.push_back({"strength", style::general});
   for (trial const* const one : rows) {
     candidate const& c = t.candidates()[one->candidate];
     std::vector<eval::cell> row{fmt::format("{}/{}", one->rung + 1, rungs), one->queries};
     row.insert(row.end(), one->values.begin(), one->values.end());
-    add_settings(c, norms, kinds, row);
+    add_settings(c, shown, row);
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -111,7 +111,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
   if (measures_.empty()) throw usage_error("no measure to try candidates by");
   datasets::expect_labels(validation, "choose by");
   for (candidate const& one : candidates_)
-    if ((one.scorecard || one.linear) && crossed_.training == nullptr)
+    if (kind_of(one) != "rules" && crossed_.training == nullptr)
       throw usage_error("a candidate that learns, without the documents to learn from");
   std::size_t queries = validation.queries.size();
   std::int32_t max_label = validation.max_label();
@@ -177,9 +177,13 @@ l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
   auto const keep = [&](l2r::model_member member) -> l2r::model_member const& {
     return fitted_.emplace(std::pair(c, batch.fold), std::move(member)).first->second;
   };
-  if (how.linear)
-    return keep(l2r::linear_member{l2r::fit_linear(
-        ctx, batch.crossed ? datasets::subset(all, batch.ranking) : all, *how.linear)});
+  if (how.linear || how.recipe) {
+    datasets::dataset const part =
+        batch.crossed ? datasets::subset(all, batch.ranking) : datasets::dataset();
+    datasets::dataset const& train = batch.crossed ? part : all;
+    if (how.linear) return keep(l2r::linear_member{l2r::fit_linear(ctx, train, *how.linear)});
+    return keep(std::move(l2r::fit(ctx, train, std::span(&*how.recipe, 1)).members.front()));
+  }
   datasets::binned_dataset const& items = prepared_for(how.cuts).training;
   l2r::scorecard_member made{nullptr, *how.scorecard, {}, 0, 0, {}};
   if (batch.crossed) {
@@ -203,12 +207,17 @@ std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const
       scores.push_back(l2r::score(ctx, linear.weights, batch.data));
       continue;
     }
+    l2r::model model;
+    if (candidates_[c].recipe) {
+      model.members.push_back(fitted_for(ctx, c, batch));
+      scores.push_back(l2r::score(ctx, model, batch.data).scores);
+      continue;
+    }
     prepared const& all = prepared_for(candidates_[c].cuts);
     auto const [at, missing] = by_cuts.try_emplace(&all);
     auto& [training, documents] = at->second;
     if (missing)
       documents = datasets::subset(batch.crossed ? all.training : all.validation, batch.documents);
-    l2r::model model;
     if (candidates_[c].scorecard) {
       model.members.push_back(fitted_for(ctx, c, batch));
     } else {

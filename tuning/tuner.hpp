@@ -174,7 +174,7 @@ class tuner {
   prepared const& prepared_for(cuts const& how);
   std::vector<double> score(context const& ctx, std::span<std::size_t const> members,
                             query_batch const& batch);
-  /// A member of the kind scorecard or linear, fitted on what ranks the batch.
+  /// A member of another kind than rules, fitted on what ranks the batch.
   l2r::model_member const& fitted_for(context const& ctx, std::size_t candidate,
                                       query_batch const& batch);
   void evaluate(context const& ctx, query_batch const& batch, std::vector<double> const& scores,

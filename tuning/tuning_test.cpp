@@ -417,6 +417,98 @@ TEST_F(Tuner, KindsGetWhatFitAndScoreGive) {
   }
   EXPECT_THROW(tuner(ctx_, vali_, all, measures_, rules_, preparing()), usage_error);
 }
+
+TEST(Space, CardsAndJointMembersKeepTheirRecipes) {
+  search_space s;
+  s.kinds = {"joint", "card"};
+  auto const all = candidates_of(s);
+  ASSERT_EQ(all.size(), 1u + 4 * 3);
+  EXPECT_EQ(kind_of(all[0]), "joint");
+  EXPECT_EQ(kind_of(all[1]), "card");
+  std::set<std::string> distinct;
+  for (candidate const& c : all) distinct.insert(to_json(c).dump());
+  EXPECT_EQ(distinct.size(), all.size());
+  // What fit gives by default is among them.
+  EXPECT_TRUE(distinct.contains(to_json(candidate_of(l2r::card_recipe())).dump()));
+  EXPECT_TRUE(distinct.contains(to_json(candidate_of(l2r::joint_recipe{})).dump()));
+  EXPECT_EQ(to_json(all[2])["max_features"], 3);
+  EXPECT_EQ(to_json(all[2])["discretizer"]["bins"], 12);
+  EXPECT_EQ(to_json(all[2])["smoothness"], "cross-fit");
+  EXPECT_EQ(all[2].cuts.bins, 12);
+  s.norms = {datasets::normalization::none, datasets::normalization::query_zscore};
+  EXPECT_EQ(candidates_of(s).size(), 2 * all.size());
+  EXPECT_EQ(to_json(candidates_of(s)[1])["discretizer"]["norm"], "query-zscore");
+  EXPECT_EQ(candidates_of(s)[1].cuts.norm, datasets::normalization::query_zscore);
+  auto const refused = [](auto change) {
+    search_space wrong;
+    wrong.kinds = {"card"};
+    change(wrong);
+    EXPECT_THROW(candidates_of(wrong), usage_error);
+  };
+  refused([](search_space& x) { x.max_features = {}; });
+  refused([](search_space& x) { x.max_features = {0}; });
+  refused([](search_space& x) { x.max_features = {3, 3}; });
+  refused([](search_space& x) { x.card_bins = {}; });
+  refused([](search_space& x) { x.card_bins = {251}; });
+}
+
+TEST_F(Tuner, CardsAndJointMembersGetWhatFitAndScoreGive) {
+  // As many folds as queries: however they are dealt, a query's rivals are all the others.
+  train_ = drawn_set(folder_, "few", 4, 7, 10);
+  search_space s;
+  s.kinds = {"card", "joint"};
+  s.max_features = {2, 3};
+  s.card_bins = {5};
+  std::string first;
+  for (int const threads : {1, 2, 5}) {
+    context ctx = ctx_;
+    ctx.threads = threads;
+    tuner t(ctx, vali_, candidates_of(s), measures_, rules_, preparing(), {}, {7, &train_});
+    search_options options;
+    options.rungs = 1;
+    options.members = 3;
+    search_result const result = t.search(ctx, 0, options);
+    std::string const shown =
+        eval::render(trials_table(t, result, 0, 1), eval::table_format::tsv) + t.state("f");
+    if (threads == 1) first = shown;
+    EXPECT_EQ(shown, first);
+    if (threads > 1) continue;
+    std::vector<l2r::recipe> recipes;
+    for (std::size_t const at : result.chosen)
+      recipes.push_back(*t.candidates()[result.trials[at].candidate].recipe);
+    auto const value = [&](std::span<l2r::recipe const> by, datasets::dataset const& from,
+                           datasets::dataset const& of) {
+      auto const scores = l2r::score(ctx, l2r::fit(ctx, from, by), of).scores;
+      return eval::evaluate(ctx, of, scores, measures_, rules_).averages()[0];
+    };
+    auto const expected = [&](std::span<l2r::recipe const> by) {
+      double sum = 10 * value(by, train_, vali_);
+      for (datasets::query_group const& q : train_.queries) {
+        std::vector<std::size_t> own, others;
+        for (std::size_t d = 0; d < train_.size(); ++d)
+          (d >= q.begin && d < q.end ? own : others).push_back(d);
+        sum += value(by, datasets::subset(train_, others), datasets::subset(train_, own));
+      }
+      return sum / 17;
+    };
+    std::vector<std::size_t> members;
+    for (std::size_t k = 0; k < 3; ++k) {
+      trial const& one = result.trials[result.chosen[k]];
+      members.push_back(one.candidate);
+      EXPECT_NEAR(one.values[0], expected(std::span(recipes).subspan(k, 1)), 1e-12);
+    }
+    // All of them together, and as settings.
+    EXPECT_NEAR(t.judge(ctx, members)[0], expected(recipes), 1e-12);
+    auto const read = settings_from(
+        best_settings(ctx, t, result, 0, options, rules_, datasets::discretizer_options{}).dump(),
+        "s");
+    ASSERT_EQ(read.size(), 3u);
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_EQ(member_json(read[k]), member_json(settings_of(recipes[k])));
+  }
+  EXPECT_THROW(tuner(ctx_, vali_, candidates_of(s), measures_, rules_, preparing()), usage_error);
+}
+
 TEST_F(Tuner, WhatIsChosenIsComparedWithTheDefaults) {
   std::size_t kept = 0, gained = 0;  // worse than some candidates, better than others
   for (candidate const& defaults : candidates_of(small_search_space())) {
@@ -863,6 +955,21 @@ TEST(SettingsFile, KindsOfMembers) {
     wrong[key] = value;
     EXPECT_THROW(settings_from(wrong.dump(), "s"), error) << key;
   }
+}
+
+TEST(SettingsFile, OfRecipes) {
+  auto const cuts = std::make_shared<datasets::discretizer const>();
+  l2r::rules_recipe rules;
+  rules.scoring.rule_size = 5;
+  rules.discretizer.bins = 7;
+  EXPECT_EQ(settings_of(rules).scoring.rule_size, 5u);
+  EXPECT_EQ(settings_of(rules).discretizer.value().bins, 7);
+  rules.cuts = cuts;
+  EXPECT_FALSE(settings_of(rules).discretizer);
+  EXPECT_EQ(settings_of(l2r::linear_recipe{{7}}).linear.value().strength, 7);
+  EXPECT_EQ(settings_of(l2r::joint_recipe{{}, cuts, {9, 4}}).joint.value().max_pairs, 9u);
+  EXPECT_FALSE(settings_of(l2r::scorecard_recipe{}).scorecard.value().page);
+  EXPECT_TRUE(settings_of(l2r::card_recipe()).scorecard.value().page);
 }
 
 TEST(SettingsFile, CardsAndJointMembers) {

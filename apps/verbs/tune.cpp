@@ -80,8 +80,11 @@ bool has_kind(tuning::search_space const& searched, std::string_view kind) {
   return std::ranges::find(searched.kinds, kind) != searched.kinds.end();
 }
 
-bool rules_alone(tuning::search_space const& searched) {
-  return searched.kinds == std::vector<std::string>{"rules"};
+/// What a search of this kind alone is compared with; empty: the recommended members.
+std::string own_defaults(tuning::search_space const& searched) {
+  if (searched.kinds.size() > 1) return {};
+  if (searched.kinds.front() == "rules") return "defaults for rules";
+  return searched.kinds.front() == "card" ? "defaults for cards" : "";
 }
 
 /// Refuses wrong words before anything else; reads the cuts that are given.
@@ -103,6 +106,7 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
         datasets::read_discretizer(owner.input(a.discretizer.fitted)));
     plan.search_space.methods = {plan.cuts->options.method};
     plan.search_space.bins = {plan.cuts->options.bins};
+    plan.search_space.card_bins = plan.search_space.bins;
   }
   if (!has_kind(plan.search_space, "rules"))
     a.ranker.expect_no_engine(fmt::format("found without rules among --kinds ({})", a.tuned.kinds));
@@ -116,13 +120,35 @@ struct comparisons {
   std::string fit_words;
 };
 
-/// The defaults are the program's for rules where all candidates are rules, else what fit gives for
-/// these training documents.
+/// What is not searched for is as the line has it.
+void complete(tune_plan const& plan, tuning::candidate& one) {
+  if (one.linear) {
+    one.linear->missing = plan.discretizer.missing;
+    one.linear->unlisted = plan.discretizer.unlisted;
+  }
+  if (!one.recipe) return;
+  auto const set = [&plan](auto& recipe) {
+    recipe.discretizer.missing = plan.discretizer.missing;
+    recipe.discretizer.unlisted = plan.discretizer.unlisted;
+    if (plan.search_space.norms.empty()) recipe.discretizer.norm = plan.discretizer.norm;
+    recipe.cuts = plan.cuts;
+  };
+  if (auto* const card = std::get_if<l2r::scorecard_recipe>(&*one.recipe)) set(*card);
+  if (auto* const joint = std::get_if<l2r::joint_recipe>(&*one.recipe)) set(*joint);
+  if (plan.cuts) one.cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
+}
+
+/// The defaults are the program's where all candidates are rules or all are cards, else the
+/// recommended members for these training documents.
 comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_plan const& plan,
                            datasets::dataset const& train) {
   comparisons all;
-  if (rules_alone(plan.search_space)) {
-    all.defaults.emplace_back();
+  if (!own_defaults(plan.search_space).empty()) {
+    if (has_kind(plan.search_space, "rules"))
+      all.defaults.emplace_back();
+    else
+      all.defaults.push_back(tuning::candidate_of(l2r::card_recipe()));
+    complete(plan, all.defaults[0]);
     if (plan.cuts) all.defaults[0].cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
     l2r::recommendation const found =
         l2r::recommend(l2r::count_labels(train), plan.discretizer, plan.cuts);
@@ -203,7 +229,7 @@ std::string gain_text(tuning::against_defaults const& of, eval::measure const& b
                      queries, of.gain.low > 0 ? "significant" : "not significant");
 }
 
-/// One line: what the chosen rules have more than what fit gives without settings.
+/// One line: what the chosen rules or cards have more than what fit gives without settings.
 std::string beside_fit_text(tuning::against_defaults const& of, eval::measure const& by,
                             std::string const& members) {
   std::string const whole =
@@ -227,13 +253,9 @@ void tune(session& owner, tune_verb_arguments const& a) {
                                      (plan.cuts ? plan.cuts->options : plan.discretizer).unlisted,
                                      [&owner](std::string const& message) { owner.warn(message); });
   std::vector<tuning::candidate> candidates = tuning::candidates_of(plan.search_space);
-  for (tuning::candidate& one : candidates) {
-    if (!one.linear) continue;
-    one.linear->missing = plan.discretizer.missing;
-    one.linear->unlisted = plan.discretizer.unlisted;
-  }
+  for (tuning::candidate& one : candidates) complete(plan, one);
   auto const by_rules = std::ranges::count_if(
-      candidates, [](tuning::candidate const& one) { return !one.scorecard && !one.linear; });
+      candidates, [](tuning::candidate const& one) { return kind_of(one) == "rules"; });
   comparisons const compared = comparisons_of(owner, a, plan, train);
   owner.choose_device(
       places_of(l2r::engines(), plan.engine.engine),
@@ -260,9 +282,9 @@ void tune(session& owner, tune_verb_arguments const& a) {
       owner.ctx(), tuner, result, 0, plan.search, plan.rules,
       plan.cuts ? std::nullopt : std::optional<datasets::discretizer_options>(plan.discretizer));
   owner.note("best", best);
-  owner.say(
-      gain_text(*result.compared, plan.measures.front(),
-                rules_alone(plan.search_space) ? "defaults for rules" : "recommended members"));
+  std::string const own = own_defaults(plan.search_space);
+  owner.say(gain_text(*result.compared, plan.measures.front(),
+                      own.empty() ? "recommended members" : own));
   auto const fit = fit_json(tuner, result, plan.measures);
   if (result.beside) {
     owner.note("fit", fit);
@@ -303,7 +325,7 @@ void add_tune(CLI::App& program, session& owner) {
   a.discretizer.add_to(verb);
   for (char const* const tried : {"--method", "--bins"}) verb.remove_option(verb.get_option(tried));
   CLI::Option* const read = verb.get_option("--discretizer");
-  for (char const* const tried : {"--try-method", "--try-bins", "--try-norm"})
+  for (char const* const tried : {"--try-method", "--try-bins", "--try-norm", "--try-card-bins"})
     read->excludes(verb.get_option(tried));
   verb.get_option("--norm")->excludes(verb.get_option("--try-norm"));
   a.reading.add_to(verb);

@@ -64,6 +64,74 @@ class Experiment(harness.CommandLine):
         for system in judged["systems"]:
             self.assertEqual(system["averages"], means[system["name"]])
 
+    def test_ties(self):
+        self.experiment("index")
+        self.experiment("same", "--ties", "index")
+        self.experiment("seeded", "--ties", "seeded", "--seed", "3")
+        self.assertEqual(self.files_in("index"), self.files_in("same"))
+        self.assertNotIn("ties", self.results("index")["settings"])
+        self.assertEqual(self.results("seeded")["settings"]["ties"], "seeded")
+        manifest = json.loads((self.folder / "seeded" / "manifest.json").read_text())
+        self.assertEqual(manifest["ties"], "seeded")
+        self.expect(0, "reduce", "--train", "data/Fold2/train.txt", "--rule-size", "4", "--ties", "seeded",
+                    "--seed", "3", "--out", "r.txt", "--ids", "r.tsv")
+        for end in ("txt", "tsv"):
+            chosen = self.read(f"seeded/reduced/Fold2-size4.{end}")
+            self.assertEqual(chosen, self.read(f"r.{end}"))
+            self.assertNotEqual(chosen, self.read(f"index/reduced/Fold2-size4.{end}"))
+        self.experiment("none", "--ties", "fair", code=2)
+        self.experiment("none", "--systems", "rules", "--ties", "seeded", code=2)
+
+    def test_members_of_any_kind(self):
+        """They are fitted as `fit --settings` does it; the training part is the pool of reduced sets."""
+        self.expect(0, "tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt", "--kinds", "card",
+                    "--try-max-features", "3", "--try-card-bins", "6", "--out", "card.json")
+        card = json.loads(self.read("card.json"))
+        cuts = {"discretizer": card["discretizer"]}
+        members = [
+            card, {"kind": "joint", **cuts, "max_pairs": 2, "folds": 3},
+            {"kind": "scorecard", **cuts, "loss": "pair", "points_penalty": .01, "smoothness": 1},
+            {"kind": "linear", "strength": 10, "folds": 5, "missing_values": "item", "unlisted": "zero"},
+            {**cuts, "rule_size": 3, "min_support": 1, "min_confidence": .1, "support_weight": 0, "smoothing": 5,
+             "feature_share": 1}]
+        quick = ["--folds", "data", "--reduce-size", "3", "--random-draws", "2", "--permutations", "10"]
+        for name, some in (("full-card", members[:1]), (f"full-members-{len(members)}", members)):
+            settings = {"rulerank_settings": 1, **some[0]} if len(some) == 1 else {
+                "rulerank_settings": 1, "members": some}
+            self.file("s.json", json.dumps(settings).encode())
+            for threads in ("1", "2"):
+                self.expect(0, "experiment", *quick, "--settings", "s.json", "--out-dir", f"{name}-{threads}",
+                            "--threads", threads)
+            self.assertEqual(self.files_in(f"{name}-1"), self.files_in(f"{name}-2"))
+            self.assertEqual([s["name"] for s in self.results(f"{name}-1")["systems"]],
+                             [name, *(f"{way}-3{name.removeprefix('full')}" for way in ("reduced", "random")),
+                              "feature"])
+            self.assertEqual([m.get("kind") for m in self.results(f"{name}-1")["settings"]["members"]],
+                             [m.get("kind") for m in some])
+            self.expect(0, "fit", "--train", "data/Fold2/train.txt", "--settings", "s.json", "--model", "m")
+            self.expect(0, "rank", "--model", "m", "--test", "data/Fold2/test.txt", "--out", "s.txt")
+            self.assertEqual(self.read(f"{name}-1/scores/{name}/Fold2.txt"), self.read("s.txt"))
+            self.expect(0, "fit", "--train", f"{name}-1/reduced/Fold2-size3.txt", "--pool", "data/Fold2/train.txt",
+                        "--settings", "s.json", "--model", "m")
+            self.expect(0, "rank", "--model", "m", "--test", "data/Fold2/test.txt", "--out", "s.txt")
+            self.assertEqual(self.read(f"{name}-1/scores/reduced-3{name.removeprefix('full')}/Fold2.txt"),
+                             self.read("s.txt"))
+        # Rules among them have the rank size; without rules there is none.
+        self.expect(0, "experiment", *quick, "--settings", "s.json", "--out-dir", "sized", "--rank-size", "2",
+                    "--baselines", "full")
+        self.assertEqual([s["name"] for s in self.results("sized")["systems"]],
+                         ["full-rank-2", "reduced-3-rank-2"])
+        self.experiment("none", "--settings", "card.json", code=2, message="--rank-size: found without "
+                        "rules among the members of --settings")
+        # Sampling has the cuts of the line, not those of the card.
+        self.assertEqual(self.read("full-card-1/reduced/Fold1-cuts.json"),
+                         self.read_cuts_of("data/Fold1/train.txt"))
+        self.expect(0, "report", f"full-members-{len(members)}-1", "full-card-1", "--out", "r.html")
+
+    def read_cuts_of(self, train):
+        self.expect(0, "discretize", "--train", train, "--out-dir", "cuts")
+        return self.read("cuts/discretizer.json")
+
     def test_random_is_the_mean_of_its_draws(self):
         self.experiment("out")
         random = next(s for s in self.results("out")["systems"] if s["name"] == "random-4-rank-3")

@@ -283,6 +283,80 @@ class Tune(harness.CommandLine):
         self.expect(0, "rank", *line, "--settings", "best.json", "--out", "by_settings.txt")
         self.assertEqual(self.read("by_model.txt"), self.read("by_settings.txt"))
 
+    def test_cards_and_joint_members(self):
+        """Their settings give `fit`, `rank` and `explain` what the search measured."""
+        line = ["--train", "data/Fold1/train.txt", "--test", "data/Fold1/vali.txt"]
+
+        def judged(*options):
+            self.expect(0, "fit", *line[:2], "--model", "m", *options)
+            self.expect(0, "rank", "--model", "m", *line[2:], "--out", "s.txt")
+            return json.loads(self.expect(
+                0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics",
+                "NDCG@10", "--json").stdout)["systems"][0]["averages"]["NDCG@10"]
+
+        grid = ["--kinds", "card,joint", "--search", "grid"]
+        self.tune(*grid, "--combine", "13", "--out", "all.json", "--trials", "t.tsv", "--resume", "state",
+                  "--threads", "1", small=[])
+        rows = self.rows("t.tsv")
+        self.assertFalse(json.loads(self.read("all.json"))["defaults"]["kept"])
+        self.assertEqual(len(rows), 4 * 3 + 1)
+        self.assertEqual({(row["max features"], row["bins"]) for row in rows if row["kind"] == "card"},
+                         {(f, b) for f in ("3", "5", "8", "10") for b in ("6", "12", "24")})
+        for row in rows:
+            options = (["--members", "joint"] if row["kind"] == "joint" else
+                       ["--members", "card", "--max-features", row["max features"], "--bins", row["bins"]])
+            self.assertEqual(judged(*options), float(row["NDCG@10"]), row)
+        self.assertEqual(judged("--settings", "all.json"),
+                         json.loads(self.read("all.json"))["validation"]["NDCG@10"])
+        # Going on from what was tried, and with several threads.
+        self.tune(*grid, "--out", "best.json", "--resume", "state", "--threads", "2", small=[],
+                  message="state: 13 candidates tried by an earlier run")
+        best = json.loads(self.read("best.json"))
+        self.assertEqual(best["kind"], rows[0]["kind"])
+        self.assertEqual(judged("--settings", "best.json"), best["validation"]["NDCG@10"])
+        self.expect(0, "rank", *line, "--settings", "best.json", "--out", "by_settings.txt")
+        self.assertEqual(self.read("by_settings.txt"), self.read("s.txt"))
+        why = json.loads(self.expect(
+            0, "explain", *line, "--settings", "best.json", "--qid",
+            self.read("data/Fold1/vali.txt").split()[1].decode().removeprefix("qid:"),
+            "--format", "json").stdout)
+        self.assertEqual(why["document"]["score"],
+                         float(self.read("s.txt").split()[why["document"]["line"] - 1]))
+
+    def test_cards_alone_are_compared_with_the_card_of_fit(self):
+        done = self.tune("--kinds", "card", "--try-max-features", "1", "--try-card-bins", "2", "--out",
+                         "best.json", "--json", small=[])
+        self.assertIn(b"tuning gained nothing over the defaults for cards, which are kept: -", done.stderr)
+        self.assertIn(b"beside the recommended members (scorecard", done.stderr)
+        self.assertEqual([one["kind"] for one in json.loads(done.stdout)["fit"]["members"]],
+                         ["scorecard", "linear"])
+        for options in (["--settings", "best.json"], ["--members", "card"]):
+            self.expect(0, "fit", "--train", "data/Fold1/train.txt", "--model", options[0], *options)
+        self.assertEqual(self.read("--settings"), self.read("--members"))
+
+    def test_cards_by_norms_and_by_cuts_that_are_given(self):
+        train = ["--train", "data/Fold1/train.txt"]
+        few = ["--kinds", "card,joint", "--try-max-features", "3", "--search", "grid"]
+        self.tune(*few, "--try-norm", "none,query-zscore", "--trials", "t.tsv", small=[])
+        self.assertEqual(len(self.rows("t.tsv")), 2 * (3 + 1))
+        self.tune(*few, "--norm", "query-zscore", "--missing-values", "zero", "--combine", "4", "--out",
+                  "s.json", small=[])
+        for member in json.loads(self.read("s.json"))["members"]:
+            self.assertEqual([member["discretizer"][key] for key in ("norm", "missing_values")],
+                             ["query-zscore", "zero"])
+        self.expect(0, "reduce", *train, "--out", "r.txt", "--method", "width", "--bins", "7",
+                    "--discretizer-out", "cuts.json")
+        self.tune(*few, "--discretizer", "cuts.json", "--combine", "2", "--out", "c.json", "--trials",
+                  "t.tsv", small=[])
+        best = json.loads(self.read("c.json"))
+        self.assertEqual([member["discretizer"] for member in best["members"]], [None, None])
+        self.assertIn({"width"}, [{row["method"]} for row in self.rows("t.tsv")])
+        self.expect(0, "rank", *train, "--test", "data/Fold1/vali.txt", "--settings", "c.json",
+                    "--discretizer", "cuts.json", "--out", "s.txt")
+        self.assertEqual(json.loads(self.expect(
+            0, "evaluate", "--test", "data/Fold1/vali.txt", "--scores", "s.txt", "--metrics", "NDCG@10",
+            "--json").stdout)["systems"][0]["averages"], best["validation"])
+
     def test_kinds_are_compared_with_what_fit_recommends(self):
         """Few labels, many, and more features than linear systems take; with and without norms."""
         wide = b"".join(b"%d qid:%d %s\n" % (d % 3 * (d % 7 > 2), d // 8, b" ".join(
@@ -377,9 +451,15 @@ class Tune(harness.CommandLine):
                 with self.subTest(kinds=kinds, word=word):
                     self.tune("--kinds", kinds, word, code=2, small=[], message=f"{word.split('=')[0]}: "
                               f"found without {of} among --kinds ({kinds})")
-        for word in ("--try-method=tube", "--try-bins=4", "--try-norm=none"):
+        for word in ("--try-method=tube", "--try-bins=4"):
             self.tune("--kinds", "linear", word, code=2, small=[], message=f"{word.split('=')[0]}: "
                       "found without rules or scorecard among --kinds (linear)")
+        self.tune("--kinds", "linear", "--try-norm=none", code=2, small=[], message="--try-norm: found "
+                  "without rules or scorecard or card or joint among --kinds (linear)")
+        for word in ("--try-max-features=3", "--try-card-bins=4"):
+            self.tune("--kinds", "rules,joint", word, code=2, small=[], message=f"{word.split('=')[0]}: "
+                      "found without card among --kinds (rules,joint)")
+        self.tune("--kinds", "card", "--try-card-bins", "cv", code=2, small=[])
         self.tune("--try-strength", "4", code=2, small=[], message="--try-strength: found without "
                   "linear among --kinds (rules)")
         for words in (["--engine", "lrar"], ["--cache-memory", "1GB"]):

@@ -44,10 +44,10 @@ constexpr char const* all_budgets = "1%,2%,5%,10%,25%,100%";
 constexpr char const* all_ways = "chosen,random,queries,depth,margin,entropy,variance";
 
 /// Those of the tables by rules.
-constexpr std::array<char const*, 12> of_tables{
-    "--reduce-size",  "--rank-size", "--baselines",     "--scores",
-    "--permutations", "--tune",      "--settings",      "--engine",
-    "--cache-memory", "--smoothing", "--feature-share", "--support-weight"};
+constexpr std::array<char const*, 13> of_tables{
+    "--reduce-size",   "--rank-size",      "--baselines", "--scores",       "--permutations",
+    "--tune",          "--settings",       "--engine",    "--cache-memory", "--smoothing",
+    "--feature-share", "--support-weight", "--ties"};
 
 constexpr std::array<std::string_view, 2> by_lightgbm{"lightgbm", "ilmart"};
 

@@ -121,6 +121,18 @@ std::vector<l2r::recipe> recommended_recipes(
   return std::move(found.recipes);
 }
 
+l2r::recipe recipe_of(ranker_recipe const& of,
+                      std::shared_ptr<datasets::discretizer const> const& given) {
+  if (of.kind == "linear") return l2r::linear_recipe{of.member.linear(of.discretizer)};
+  if (of.kind == "scorecard")
+    return l2r::scorecard_recipe{of.discretizer.options(), given, of.member.scorecard()};
+  if (of.kind == "joint")
+    return l2r::joint_recipe{of.member.joint_cuts(of.discretizer), given, of.member.joint()};
+  if (of.kind == card_member)
+    return l2r::scorecard_recipe{of.member.card_cuts(of.discretizer), given, of.member.card()};
+  return l2r::rules_recipe{of.discretizer.options(), given, of.ranker.options().scoring};
+}
+
 l2r::model make_model(session& owner, datasets::dataset const& train,
                       std::span<ranker_recipe const> recipes) {
   auto const timer = owner.stage("discretize");
@@ -132,21 +144,11 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
           recipe.discretizer.fit_or_read(owner, train));
     if (recipe.kind == recommended_members) {
       all = recommended_recipes(owner, train, recipe.discretizer, given);
-    } else if (recipe.kind == "linear") {
-      all.emplace_back(l2r::linear_recipe{recipe.member.linear(recipe.discretizer)});
-    } else if (recipe.kind == "scorecard") {
-      all.emplace_back(
-          l2r::scorecard_recipe{recipe.discretizer.options(), given, recipe.member.scorecard()});
-    } else if (recipe.kind == "joint") {
-      all.emplace_back(l2r::joint_recipe{recipe.member.joint_cuts(recipe.discretizer), given,
-                                         recipe.member.joint()});
-    } else if (recipe.kind == card_member) {
-      all.emplace_back(l2r::scorecard_recipe{recipe.member.card_cuts(recipe.discretizer), given,
-                                             recipe.member.card(owner, train)});
-    } else {
-      all.emplace_back(
-          l2r::rules_recipe{recipe.discretizer.options(), given, recipe.ranker.options().scoring});
+      continue;
     }
+    l2r::recipe& made = all.emplace_back(recipe_of(recipe, given));
+    if (recipe.kind == card_member)
+      std::get<l2r::scorecard_recipe>(made).options = recipe.member.card(owner, train);
   }
   return l2r::fit(owner.ctx(), train, all);
 }

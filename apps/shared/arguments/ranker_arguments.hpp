@@ -68,6 +68,11 @@ struct ranker_recipe {
   std::string kind = "rules";  ///< or recommended_members, as the only recipe
 };
 
+/// What fits the member, by these cuts unless null; without what --card and --monotone say, and not
+/// of recommended_members. Throws `usage_error`.
+l2r::recipe recipe_of(ranker_recipe const& of,
+                      std::shared_ptr<datasets::discretizer const> const& given = nullptr);
+
 /// Reads a training file. Throws `error` naming it when a document has no label.
 datasets::dataset read_training(session& owner, std::string const& train,
                                 reading_arguments const& reading);

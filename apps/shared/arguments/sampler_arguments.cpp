@@ -30,6 +30,12 @@ void sampler_arguments::add_partitioning_to(CLI::App& verb) {
               {"chi2", "label", "none", "file:"});
 }
 
+void sampler_arguments::add_ties_to(CLI::App& verb) {
+  word_option(verb, "--ties", ties, {"index", "seeded"},
+              "Which of equally good documents is chosen: the later one, as published, or one at "
+              "random by --seed, whatever the order of the file");
+}
+
 void sampler_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Sampling");
   number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64});
@@ -44,9 +50,7 @@ void sampler_arguments::add_to(CLI::App& verb) {
       "--stop-when-dry", stop_when_dry,
       "Choose fewer documents than --max-documents where the rules run dry; the published "
       "engines always do");
-  word_option(verb, "--ties", ties, {"index", "seeded"},
-              "Which of equally good documents is chosen: the later one, as published, or one at "
-              "random by --seed, whatever the order of the file");
+  add_ties_to(verb);
   engine_option(verb, "--engine", engine, al::engines());
 }
 

@@ -26,6 +26,7 @@ struct sampler_arguments {
   void add_to(CLI::App& verb);
   /// --partitions and --feature-order alone, for verbs that have the others for ranking.
   void add_partitioning_to(CLI::App& verb);
+  void add_ties_to(CLI::App& verb);
 
   /// --feature-order, and the file of file:P or nothing. Throws `usage_error`.
   struct order_choice {

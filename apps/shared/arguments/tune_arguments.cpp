@@ -69,8 +69,8 @@ void tune_arguments::add_to(CLI::App& verb, searched what) {
 }
 
 void tune_arguments::add_kinds_to(CLI::App& verb) {
-  list_option(verb, "--kinds", kinds, {"rules", "scorecard", "linear"},
-              "Kinds of members to choose from: rules, scorecard, linear");
+  list_option(verb, "--kinds", kinds, {"rules", "scorecard", "linear", card_member, "joint"},
+              "Kinds of members to choose from: rules, scorecard, linear, card, joint");
   list_option(verb, "--try-norm", norms, {"none", "query-minmax", "query-zscore"},
               "Ways to normalize features within each query: none, query-minmax, "
               "query-zscore; default: --norm alone, for each norm takes as long again, and "
@@ -85,6 +85,11 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
                    "Of linear: the ridge's, or cross-fit: chosen by folds of the training "
                    "queries"),
       [](std::string const& word) { strength_from(word); }, {"cross-fit"}, true);
+  value_option(verb, "--try-max-features A,...", max_features,
+               "Of cards: features at most; folds of the training queries choose the smoothness, "
+               "and whether fewer features do");
+  value_option(verb, "--try-card-bins A,...", card_bins,
+               "Of cards: bins a feature at most, 2 to 250");
 }
 
 void tune_arguments::expect_none() const {
@@ -98,7 +103,9 @@ void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const 
       {{"--try-rule-size", "--try-min-support", "--try-min-confidence", "--try-support-weight",
         "--try-smoothing", "--try-feature-share"},
        {"rules"}},
-      {{"--try-method", "--try-bins", "--try-norm"}, {"rules", "scorecard"}},
+      {{"--try-method", "--try-bins"}, {"rules", "scorecard"}},
+      {{"--try-norm"}, {"rules", "scorecard", card_member, "joint"}},
+      {{"--try-max-features", "--try-card-bins"}, {card_member}},
       {{"--try-loss", "--try-points-penalty", "--try-smoothness"}, {"scorecard"}},
       {{"--try-strength"}, {"linear"}}};
   for (options_of_kinds const& one : lists) {
@@ -132,6 +139,8 @@ tuning::search_space tune_arguments::search_space() const {
   s.points_penalties = numbers_from<double>("--try-points-penalty", points_penalties);
   s.smoothnesses = numbers_from<double>("--try-smoothness", smoothnesses);
   s.strengths = values_from(strengths, strength_from);
+  s.max_features = numbers_from<std::size_t>("--try-max-features", max_features);
+  s.card_bins = numbers_from<int>("--try-card-bins", card_bins);
   tuning::candidates_of(s);
   return s;
 }

@@ -21,6 +21,8 @@ struct tune_arguments {
   std::string points_penalties = "0.0001,0.001,0.01";
   std::string smoothnesses = "0.1,10,100";
   std::string strengths = "10,100,1000,cross-fit";
+  std::string max_features = "3,5,8,10";
+  std::string card_bins = "6,12,24";
   std::string rule_sizes = "3,4";
   std::string min_supports = "1,3";
   std::string min_confidences = "0.001,0.1";
@@ -35,7 +37,7 @@ struct tune_arguments {
   std::string budget = "none";
 
   /// Whether kinds of members and norms may be searched for: --kinds, --try-norm and the values of
-  /// scorecards and linear. Else all candidates are rules, and have the line's norm.
+  /// scorecards, linear and cards. Else all candidates are rules, and have the line's norm.
   enum class searched { everything, rules };
 
   void add_to(CLI::App& verb, searched what = searched::rules);

@@ -74,6 +74,26 @@ experiment::ranking_settings ranking_of(discretizer_arguments const& discretizer
   return {discretizer.options(), ranker.options().scoring};
 }
 
+/// The members of --settings. If some are not rules, the first of those that are, or else the line,
+/// says how sampling cuts and which rules it counts.
+void set_members(experiment::settings& s, cross_validation_arguments const& a) {
+  s.members.clear();
+  for (ranker_recipe const& member : a.members)
+    if (member.kind == "rules") s.members.push_back(ranking_of(member.discretizer, member.ranker));
+  bool const has_rules = !s.members.empty() || a.members.empty();
+  if (s.members.empty()) s.members.push_back(ranking_of(a.discretizer, a.ranker));
+  if (std::ranges::any_of(a.members, [](auto const& one) { return one.kind != "rules"; })) {
+    s.members.resize(1);
+    for (ranker_recipe const& member : a.members) s.recipes.push_back(recipe_of(member));
+  }
+  if (a.own_rank_sizes) {
+    bool const one_rule_size = s.members.size() == 1 && s.recipes.empty();
+    s.rank_sizes = {one_rule_size ? s.members.front().scoring.rule_size : 0};
+  } else if (!has_rules && !s.rank_sizes.empty()) {
+    throw usage_error("--rank-size: found without rules among the members of --settings");
+  }
+}
+
 experiment::settings settings_of(cross_validation_arguments const& a) {
   experiment::settings s;
   s.reduce_sizes = rule_sizes_from("--reduce-size", a.reduce_sizes);
@@ -83,20 +103,10 @@ experiment::settings settings_of(cross_validation_arguments const& a) {
   for (std::string const& text : a.scores) s.outside.push_back(outside_from(text).name);
   s.measures = distinct_measures("--metrics", a.metrics);
   s.profile = eval::make_profile(a.profile);
-  s.members.clear();
-  for (ranker_recipe const& member : a.members)
-    if (member.kind != "rules")
-      throw usage_error(fmt::format(
-          "--settings: found a member of the kind {}, expected rules alone: fit, rank and evaluate "
-          "take others",
-          member.kind));
-  for (ranker_recipe const& member : a.members)
-    s.members.push_back(ranking_of(member.discretizer, member.ranker));
-  if (a.members.empty()) s.members.push_back(ranking_of(a.discretizer, a.ranker));
-  if (a.own_rank_sizes)
-    s.rank_sizes = {s.members.size() == 1 ? s.members.front().scoring.rule_size : 0};
+  set_members(s, a);
   a.sampler.check();
   s.partitions = a.sampler.partition_count();
+  s.seeded_ties = a.sampler.ties == "seeded";
   s.feature_order = a.sampler.order().order;
   s.feature_order_file = a.sampler.order().path;
   if (a.tune.empty())
