@@ -6,13 +6,13 @@
 #include "l2r/scorecard/query_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,24 +32,27 @@ std::vector<std::size_t> documents_of_fold(datasets::dataset const& train,
   return documents;
 }
 
-/// How many features have two values or more, or one that not every document lists.
-std::size_t varying_features(datasets::dataset const& train) {
+/// The bins of each feature, at most: as many as it has values, the one of documents that do not
+/// list it among them. Those with one bin are left out.
+std::vector<std::size_t> bins_of_features(datasets::dataset const& train, std::size_t most_bins) {
   struct listed {
-    double value = 0;
+    std::vector<double> values;  // different ones, in any order
     std::size_t documents = 0;
-    bool varies = false;
   };
   std::unordered_map<std::uint32_t, listed> features;
   for (std::size_t d = 0; d < train.size(); ++d)
     for (datasets::feature_value const& v : train.document(d)) {
       listed& of = features[v.feature];
-      if (of.documents++ == 0) of.value = v.value;
-      // NaN, a missing value, is no value of its own kind.
-      of.varies |= of.value != v.value && !(std::isnan(of.value) && std::isnan(v.value));
+      ++of.documents;
+      if (of.values.size() < most_bins && std::ranges::find(of.values, v.value) == of.values.end())
+        of.values.push_back(v.value);
     }
-  return static_cast<std::size_t>(std::ranges::count_if(features, [&](auto const& one) {
-    return one.second.varies || one.second.documents < train.size();
-  }));
+  std::vector<std::size_t> bins;
+  for (auto const& [feature, of] : features) {
+    std::size_t const found = of.values.size() + (of.documents < train.size() ? 1 : 0);
+    if (found > 1) bins.push_back(std::min(found, most_bins));
+  }
+  return bins;
 }
 
 /// Whether a joint member can be fitted, and in a time that suits a comparison.
@@ -58,8 +61,10 @@ bool suits_joint(datasets::dataset const& train, datasets::discretizer_options c
   constexpr double most_work = 1e9;  // half a minute for all folds
   std::size_t features = 0, unknowns = 0;
   if (cuts == nullptr) {
-    features = varying_features(train);
-    unknowns = features * (static_cast<std::size_t>(discretizer.bins) + 2);
+    // A weight and points of each feature, those of missing values too.
+    auto const bins = bins_of_features(train, static_cast<std::size_t>(discretizer.bins) + 1);
+    features = bins.size();
+    unknowns = std::accumulate(bins.begin(), bins.end(), features);
   } else {
     features = cuts->features.size();
     for (datasets::feature_cuts const& f : cuts->features) unknowns += f.cuts.size() + 3;
