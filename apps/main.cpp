@@ -157,7 +157,7 @@ void add_verbs(CLI::App& program, session& owner) {
     }
 }
 
-/// What is being caught, as an exit code and a message. `owner`: null before there is a session.
+/// The exit code and the message of the exception in flight. `owner`: null before a session.
 mpi::failure failure_of(CLI::App const& program, session const* owner) {
   try {
     throw;
@@ -174,9 +174,12 @@ mpi::failure failure_of(CLI::App const& program, session const* owner) {
   } catch (output_error const& e) {
     return {1, e.what()};
   } catch (std::exception const& e) {
-    // Such as a length that an overwritten index gave.
-    if (std::string const changed = owner ? owner->changed_input() : ""; !changed.empty())
-      return {3, changed + ": was changed while it was read, expected the same file to the end"};
+    // An overwritten index gives, for example, lengths beyond all memory.
+    try {
+      if (owner != nullptr) owner->expect_unchanged_inputs();
+    } catch (error const& changed) {
+      return {3, changed.what()};
+    }
     return {1, dynamic_cast<std::bad_alloc const*>(&e) ? "out of memory" : e.what()};
   }
 }

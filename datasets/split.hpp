@@ -65,7 +65,7 @@ std::vector<fold_documents> split_folds(context const& ctx, dataset const& data,
 /// are complete. Returns what the folds hold. Throws as above and `output_error`.
 std::vector<written_fold> write_split(context const& ctx, dataset const& data,
                                       split_options const& options, std::string const& folder);
-/// The same of folds that `split_folds` made, on request with checksums of what is written.
+/// Writes folds that `split_folds` made; on request it returns checksums of the files.
 std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
                                       std::span<fold_documents const> folds,
                                       std::string const& folder, bool with_sha256 = false);

@@ -61,7 +61,7 @@ TEST(confidence_interval, at_its_limits) {
 }
 
 TEST(within_query_intervals, of_two_conditions_by_their_differences) {
-  // Of two conditions each half width is that of the mean difference over sqrt(2).
+  // With two conditions each half width is that of the mean difference, divided by sqrt(2).
   std::vector<double> const sleep{1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
   std::vector<std::vector<double>> values(2);
   for (std::size_t q = 0; q < sleep.size(); ++q) {

@@ -271,7 +271,7 @@ class fold_runner {
     return rank(model, tests);
   }
 
-  /// The same by a model of the recipes.
+  /// Ranks by a model of the recipes, otherwise as the function above.
   std::vector<double> rank_by_recipes(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
     stage_timer const timer(work_.out, "rank");

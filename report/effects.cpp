@@ -70,14 +70,6 @@ std::string others_text(std::size_t others) {
   return fmt::format("({})", counted(others, "other feature"));
 }
 
-std::string label_text(query_document const& document) {
-  std::int32_t const label = document.query.labels[document.d];
-  if (label == datasets::unlabelled) return "";
-  return document.query.fractional_labels.empty()
-             ? fmt::format("{}", label)
-             : fmt::format("{}", document.query.fractional_labels[document.d]);
-}
-
 /// The documents of a list, the first of the ranking first.
 std::vector<std::size_t> ranked(std::span<l2r::score_effects const> all) {
   std::vector<std::size_t> order(all.size());

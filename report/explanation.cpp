@@ -246,7 +246,7 @@ std::vector<std::int64_t> rounded(std::vector<double> const& terms, double sum, 
   return l2r::rounded_to_sum(terms, unit, std::llround(sum / unit));
 }
 
-/// What each term of a sum adds.
+/// The value that each term adds to a sum.
 std::vector<double> adds_of(l2r::sum_explanation const& why) {
   std::vector<double> adds;
   for (l2r::score_term const& term : why.terms) adds.push_back(term.adds);
@@ -279,7 +279,7 @@ void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
   add(sum, "(score)");
 }
 
-/// What terms of a sum are called where a table leaves some out.
+/// The name of the terms that a table leaves out.
 std::string_view other_terms(member_words const& words) {
   return is_joint(words) ? "other term" : "other feature";
 }

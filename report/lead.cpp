@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-// What a report begins with: which ranker is best, and whether that is more than chance.
+// The first section of a report: the best ranker, and whether its lead is significant.
 namespace rulerank::inline v0::report {
 
 namespace {

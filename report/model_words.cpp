@@ -47,13 +47,18 @@ ordered_json item_json(datasets::item_range const& range, datasets::feature_name
   return item;
 }
 
+std::string label_text(query_document const& document) {
+  std::int32_t const label = document.query.labels[document.d];
+  if (label == datasets::unlabelled) return "";
+  return document.query.fractional_labels.empty()
+             ? fmt::format("{}", label)
+             : fmt::format("{}", document.query.fractional_labels[document.d]);
+}
+
 std::string document_text(query_document const& document) {
   std::string text = fmt::format("{} (line {}", printable(document.query.docid(document.d)),
                                  datasets::place_of(document.query, document.d).line);
-  if (std::int32_t const label = document.query.labels[document.d]; label != datasets::unlabelled)
-    text += document.query.fractional_labels.empty()
-                ? fmt::format(", label {}", label)
-                : fmt::format(", label {}", document.query.fractional_labels[document.d]);
+  if (std::string const label = label_text(document); !label.empty()) text += ", label " + label;
   return text + ")";
 }
 

@@ -24,9 +24,11 @@ nlohmann::ordered_json item_json(datasets::item_range const& range,
 
 /// `57950 (line 1, label 0)`.
 std::string document_text(query_document const& document);
+/// Its label; empty where it has none.
+std::string label_text(query_document const& document);
 /// `rank 1 of 101, score 0.93`.
 std::string rank_text(std::size_t rank, datasets::dataset const& query, double score);
-/// What a document is called and where it stands, without its rules.
+/// The ids, line, label, rank and score of a document.
 nlohmann::ordered_json standing_json(query_document const& document, std::size_t rank,
                                      double score);
 

@@ -72,7 +72,7 @@ blocks effects(query_document const& first, query_document const& second,
 blocks effects(datasets::dataset const& query, std::span<l2r::score_effects const> all,
                std::span<member_words const> words, std::size_t top);
 
-/// The same for programs, with every feature and all digits.
+/// The effects for programs, with every feature and all digits.
 nlohmann::ordered_json effects_json(query_document const& document, l2r::score_effects const& of,
                                     std::span<member_words const> words);
 nlohmann::ordered_json effects_json(query_document const& first, query_document const& second,

@@ -50,7 +50,7 @@ struct learning_curves {
   json manifest;
   std::vector<std::string> measures;
   std::vector<curve_row> rows;
-  /// The same query by query; none where curves/FOLD.json of a fold is not there.
+  /// The results by query; none where curves/FOLD.json of a fold is missing.
   std::optional<experiment::curve_results> by_query;
 };
 

@@ -100,7 +100,7 @@ std::vector<tuning::settings_file> members_of(cross_validation const& from,
   return members;
 }
 
-/// What a system of members that are not rules lacks; empty for rules alone.
+/// Says which members of a system have no rules to show; empty for rules alone.
 std::string other_kinds(std::vector<tuning::settings_file> const& members,
                         std::string const& system) {
   bool const has_others = std::ranges::any_of(members, [](tuning::settings_file const& member) {

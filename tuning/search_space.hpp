@@ -67,7 +67,7 @@ struct search_space {
 /// norms) or has a value twice, and for values that make no sense.
 std::vector<candidate> candidates_of(search_space const& s);
 
-/// What a recipe fits, as a candidate. A card and a joint member keep the recipe; of others the
+/// A recipe as a candidate. A card and a joint member keep the recipe; of others the
 /// norm and what is made of missing values are those of the options that are not searched for.
 candidate candidate_of(l2r::recipe const& recipe);
 

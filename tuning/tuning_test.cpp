@@ -428,7 +428,7 @@ TEST(Space, CardsAndJointMembersKeepTheirRecipes) {
   std::set<std::string> distinct;
   for (candidate const& c : all) distinct.insert(to_json(c).dump());
   EXPECT_EQ(distinct.size(), all.size());
-  // What fit gives by default is among them.
+  // The defaults of fit are among them.
   EXPECT_TRUE(distinct.contains(to_json(candidate_of(l2r::card_recipe())).dump()));
   EXPECT_TRUE(distinct.contains(to_json(candidate_of(l2r::joint_recipe{})).dump()));
   EXPECT_EQ(to_json(all[2])["max_features"], 3);

@@ -8,13 +8,12 @@
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 #include "l2r/model/scorer.hpp"
+#include "l2r/rules/ranker.hpp"
 #include "mpi/split.hpp"
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,9 +53,7 @@ scores_form form_of(session const& owner, rank_arguments const& arguments) {
 /// The documents of a query, best first, ties in the order of the input.
 std::string ranked_text(scores_form form, datasets::dataset const& test,
                         datasets::query_group const& query, std::span<double const> scores) {
-  std::vector<std::size_t> order(query.size());
-  std::iota(order.begin(), order.end(), query.begin);
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t d) { return scores[d]; });
+  std::vector<std::size_t> const order = l2r::ranking(scores, query.begin, query.end);
   if (form == scores_form::json) {
     nlohmann::ordered_json ranked{{"qid", query.qid},
                                   {"documents", nlohmann::ordered_json::array()}};

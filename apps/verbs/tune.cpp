@@ -80,7 +80,7 @@ bool has_kind(tuning::search_space const& searched, std::string_view kind) {
   return std::ranges::find(searched.kinds, kind) != searched.kinds.end();
 }
 
-/// What a search of this kind alone is compared with; empty: the recommended members.
+/// Names the defaults that a search of one kind is compared with; empty: the recommended members.
 std::string own_defaults(tuning::search_space const& searched) {
   if (searched.kinds.size() > 1) return {};
   if (searched.kinds.front() == "rules") return "defaults for rules";
@@ -120,7 +120,7 @@ struct comparisons {
   std::string fit_words;
 };
 
-/// What is not searched for is as the line has it.
+/// Takes from the command line the options that are not searched for.
 void complete(tune_plan const& plan, tuning::candidate& one) {
   if (one.linear) {
     one.linear->missing = plan.discretizer.missing;

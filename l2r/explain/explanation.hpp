@@ -289,7 +289,7 @@ class explainer {
   /// deviation of its member's scores and over the number of members. Throws `usage_error` where
   /// there is no such document.
   score_effects effects(context const& ctx, std::size_t d) const;
-  /// The same of a document that `explain` explained: its rules are not counted anew.
+  /// The effects in a document that `explain` explained; its rules are not counted again.
   score_effects effects(model_explanation const& why) const;
   /// Each document of the list [documents]. Rules are walked once a document, several documents at
   /// once.

@@ -153,7 +153,7 @@ class walk {
 /// Throws `usage_error` where documents of `test` have too many itemsets for one thread to walk.
 void expect_explainable(context const& ctx, prepared_training const& training,
                         known_items const& test);
-/// What a thread of a loop works with.
+/// The context of one thread of a loop.
 inline context one_thread(context const& ctx) {
   context alone;
   alone.threads = 1;

@@ -132,7 +132,7 @@ nb::dict model_parameters(l2r::model const& model) {
   return all;
 }
 
-/// What each member was fitted with, penalties that were chosen as numbers.
+/// The parameters of each fitted member; chosen penalties are numbers.
 nb::list used_parameters(l2r::model const& model) {
   nb::list all;
   for (l2r::model_member const& member : model.members) {

@@ -113,7 +113,7 @@ class hired_worker {
   worker* hired_;
 };
 
-/// What an exception says.
+/// The message of an exception.
 std::string text_of(std::exception_ptr const& thrown) {
   try {
     std::rethrow_exception(thrown);

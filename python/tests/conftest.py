@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from rulerank import load_letor
+
 # A shell starts what runs in its background without Ctrl-C; the tests of it, and what they start, have it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -41,6 +43,16 @@ def drawn(program, tmp_path_factory):
     program("sample", "--documents", 1200, "--features", 12, "--queries", 40, "--folds", 3,
             "--out-dir", folder, "--quiet")
     return folder / "Fold1"
+
+
+@pytest.fixture(scope="session")
+def train(drawn):
+    return load_letor(drawn / "train.txt")
+
+
+@pytest.fixture(scope="session")
+def test(drawn):
+    return load_letor(drawn / "test.txt")
 
 
 @pytest.fixture(scope="session")

@@ -12,20 +12,10 @@ import pandas as pd
 import pytest
 
 import rulerank
-from rulerank import RuleRanker, load_letor
+from rulerank import RuleRanker
 
 matplotlib.use("Agg")
 MEMBERS = ["card", "scorecard", "linear", "joint", "rules", "rules,scorecard,linear"]
-
-
-@pytest.fixture(scope="module")
-def train(drawn):
-    return load_letor(drawn / "train.txt")
-
-
-@pytest.fixture(scope="module")
-def test(drawn):
-    return load_letor(drawn / "test.txt")
 
 
 @pytest.fixture(scope="module")

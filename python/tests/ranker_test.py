@@ -20,16 +20,6 @@ MEMBERS = ["recommended", "rules", "scorecard", "card", "linear", "joint", "rule
 
 
 @pytest.fixture(scope="module")
-def train(drawn):
-    return load_letor(drawn / "train.txt")
-
-
-@pytest.fixture(scope="module")
-def test(drawn):
-    return load_letor(drawn / "test.txt")
-
-
-@pytest.fixture(scope="module")
 def fitted(train):
     return RuleRanker("rules").fit(train.X, train.y, train.qid)
 

@@ -28,6 +28,15 @@ class Tune(harness.CommandLine):
         title, names, *rows = self.read(name).decode().splitlines()
         return [dict(zip(names.split("\t"), row.split("\t"))) for row in rows]
 
+    def expect_explained(self, line):
+        """By the settings, the first query's best document has the score that s.txt has."""
+        why = json.loads(self.expect(
+            0, "explain", *line, "--settings", "best.json", "--qid",
+            self.read("data/Fold1/vali.txt").split()[1].decode().removeprefix("qid:"),
+            "--format", "json").stdout)
+        self.assertEqual(why["document"]["score"],
+                         float(self.read("s.txt").split()[why["document"]["line"] - 1]))
+
     def test_the_best_of_a_grid_is_what_rank_and_evaluate_say(self):
         self.tune("--search", "grid", "--metric", "MAP,NDCG@10", "--out", "best.json",
                   "--trials", "tried.tsv")
@@ -56,12 +65,7 @@ class Tune(harness.CommandLine):
                 self.expect(0, "rank", "--model", "m", *line[2:], "--out", "u.txt")
                 self.assertEqual(self.read("s.txt"), self.read("u.txt"))
                 # And explained.
-                why = json.loads(self.expect(
-                    0, "explain", *line, "--settings", "best.json", "--qid",
-                    self.read("data/Fold1/vali.txt").split()[1].decode().removeprefix("qid:"),
-                    "--format", "json").stdout)
-                self.assertEqual(why["document"]["score"],
-                                 float(self.read("s.txt").split()[why["document"]["line"] - 1]))
+                self.expect_explained(line)
                 # What the line says stands.
                 self.expect(0, "rank", *line, "--settings", "best.json", "--out", "v.txt",
                             "--bins", "3")
@@ -316,12 +320,7 @@ class Tune(harness.CommandLine):
         self.assertEqual(judged("--settings", "best.json"), best["validation"]["NDCG@10"])
         self.expect(0, "rank", *line, "--settings", "best.json", "--out", "by_settings.txt")
         self.assertEqual(self.read("by_settings.txt"), self.read("s.txt"))
-        why = json.loads(self.expect(
-            0, "explain", *line, "--settings", "best.json", "--qid",
-            self.read("data/Fold1/vali.txt").split()[1].decode().removeprefix("qid:"),
-            "--format", "json").stdout)
-        self.assertEqual(why["document"]["score"],
-                         float(self.read("s.txt").split()[why["document"]["line"] - 1]))
+        self.expect_explained(line)
 
     def test_cards_alone_are_compared_with_the_card_of_fit(self):
         done = self.tune("--kinds", "card", "--try-max-features", "1", "--try-card-bins", "2", "--out",

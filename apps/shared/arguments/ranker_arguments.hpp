@@ -68,8 +68,8 @@ struct ranker_recipe {
   std::string kind = "rules";  ///< or recommended_members, as the only recipe
 };
 
-/// What fits the member, by these cuts unless null; without what --card and --monotone say, and not
-/// of recommended_members. Throws `usage_error`.
+/// The recipe of a member, with these cuts unless null. It leaves out --card and --monotone.
+/// `of.kind` is not recommended_members. Throws `usage_error`.
 l2r::recipe recipe_of(ranker_recipe const& of,
                       std::shared_ptr<datasets::discretizer const> const& given = nullptr);
 

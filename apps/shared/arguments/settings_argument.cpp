@@ -13,7 +13,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// What the line gives stands.
+/// Sets a value that the command line does not give.
 template <class Value, class Found>
 void set(std::optional<Value>& value, Found const& found) {
   if (!value) value = found;

@@ -83,16 +83,6 @@ struct session::state {
   nlohmann::ordered_json timings = nlohmann::ordered_json::object();
   nlohmann::ordered_json cpu_timings = nlohmann::ordered_json::object();
 
-  std::string changed_input() const {
-    for (auto const& [path, then] : inputs)
-      if (then != file_state() && file_state_of(path) != then) return path;
-    return {};
-  }
-  void expect_unchanged_inputs() const {
-    if (std::string const path = changed_input(); !path.empty())
-      throw error({path, 0, 0}, "was changed since it was read, expected the same file to the end");
-  }
-
   /// What tells an input from another one. Of an index it is the header's, which is read and not
   /// all of a file as large as the collection: whoever opens it compares all else with the header.
   std::string sum_of(std::string const& path) {
@@ -111,8 +101,8 @@ namespace {
 std::map<std::string, file_state> const* inputs_of_the_run = nullptr;
 int rank_of_the_run = -1;  // of several
 
-/// What ends the process where it reads a file that others write to. A file cut short leaves pages
-/// that cannot be read (SIGBUS); an index overwritten leads anywhere.
+/// The signals that a read of a file may raise while others write to it. A file cut short leaves
+/// pages that cannot be read (SIGBUS); an index overwritten leads anywhere.
 struct fatal_signal {
   int number;
   void (*before)(int) = nullptr;  ///< its handler before the session's
@@ -121,8 +111,8 @@ fatal_signal fatal_signals[] = {{SIGBUS}, {SIGSEGV}, {SIGABRT}, {SIGFPE}};
 
 /// Ends with the name of the input that was changed. Where none was, the fault is the program's
 /// own: it goes on with the handler before, and comes again. Outputs are whole or absent. Several
-/// threads may meet the fault; one says so. Of several ranks each may, as none can wait for another
-/// here.
+/// threads may meet the fault; one reports it. Each of several ranks may report it, because none
+/// can wait for another here.
 void end_on_changed_input(int number) {
   static std::atomic_flag said;
   while (said.test_and_set()) ::pause();
@@ -224,12 +214,14 @@ std::string session::destination(std::string const& path) const {
 }
 
 void session::meet() const {
-  state_->expect_unchanged_inputs();
+  expect_unchanged_inputs();
   state_->ranks.meet();
 }
 
-std::string session::changed_input() const {
-  return state_->changed_input();
+void session::expect_unchanged_inputs() const {
+  for (auto const& [path, then] : state_->inputs)
+    if (then != file_state() && file_state_of(path) != then)
+      throw error({path, 0, 0}, "was changed since it was read, expected the same file to the end");
 }
 
 void session::request_stop() {
@@ -395,7 +387,7 @@ nlohmann::ordered_json session::manifest() {
 
 void session::finish() {
   state_->screen.end_progress();
-  state_->expect_unchanged_inputs();
+  expect_unchanged_inputs();
   if (!run.manifest.empty() && state_->ranks.size() > 1) {
     mpi::traffic const traffic = state_->ranks.exchanged();
     note("exchanges", traffic.exchanges);

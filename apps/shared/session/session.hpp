@@ -95,10 +95,10 @@ class session {
   /// Where an output goes: to its path from the first rank, to /dev/null from the others.
   std::string destination(std::string const& path) const;
   /// Waits until every rank has done its work: before outputs are put in their places. Throws
-  /// `error` naming an input that was changed since it was named.
+  /// as `expect_unchanged_inputs` does.
   void meet() const;
-  /// An input that was written to, cut short or replaced since it was named; empty: none.
-  std::string changed_input() const;
+  /// Throws `error` naming an input that was written to, cut short or replaced since it was named.
+  void expect_unchanged_inputs() const;
 
   /// Whether --json has standard output to itself: none of the outputs goes there.
   bool prints_json() const;
