@@ -57,7 +57,8 @@ class Faults(OverRanks):
         for seed, ranks in enumerate((3, 2)):
             draw = random.Random(seed)
             code, output = self.killed(ranks, [*self.CURVES, "--out-dir", "out"], draw.uniform(0.2, 0.8), draw.randrange(ranks))
-            self.assertIn(output, (one.stdout, b"") if code != 0 else (one.stdout,))
+            # mpirun forwards the tables in pieces of 4 KiB: a rank may be killed between two of them.
+            self.assertEqual(output, one.stdout if code == 0 else one.stdout[:len(output)])
             self.expect_nothing_or_whole(code, {"out/curves.tsv": expected["curves.tsv"]})
         done = self.over_ranks(5, *self.CURVES, "--out-dir", "out")
         self.assertEqual(done.returncode, 0, done.stderr)
