@@ -8,13 +8,13 @@
 
 namespace rulerank::inline v0::datasets {
 
-/// An archive that is damaged or ends too early.
+/// An archive that is damaged, ends too early or has a form that is not read.
 class archive_fault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Turns a compressed stream into its text, part by part.
+/// Turns a compressed stream, or one of UTF-16, into its text, part by part.
 class decompressor {
  public:
   /// Takes decompressed bytes; the view is valid during the call.
@@ -27,9 +27,13 @@ class decompressor {
   virtual void finish() = 0;
 };
 
-/// By the magic bytes at the begin of a stream: gzip, zstd, or nothing for plain text.
-/// `magic_size` bytes decide, or fewer when the stream is shorter.
+enum class stream_kind { text, binary };
+
+/// By the magic bytes at the begin of a stream: gzip, zstd, of text UTF-16 with a byte order mark,
+/// or nothing for other bytes. `feed` of the result throws for text in bzip2, xz, zip, UTF-32, and
+/// UTF-16 without a mark. `magic_size` bytes decide, or fewer when the stream is shorter.
 inline constexpr std::size_t magic_size = 4;
-std::unique_ptr<decompressor> make_decompressor(std::string_view first_bytes);
+std::unique_ptr<decompressor> make_decompressor(std::string_view first_bytes,
+                                                stream_kind kind = stream_kind::text);
 
 }  // namespace rulerank::datasets

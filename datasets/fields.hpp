@@ -27,11 +27,11 @@ struct field {
 /// The words of a line between blanks (space, tab, CR), into `fields`.
 inline void split_fields(std::string_view line, std::vector<field>& fields) {
   fields.clear();
-  constexpr std::string_view blanks = " \t\r";
-  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
-    std::size_t const end = std::min(line.find_first_of(blanks, begin), line.size());
+  constexpr std::string_view separators = " \t\r";
+  for (std::size_t begin = line.find_first_not_of(separators); begin != std::string_view::npos;) {
+    std::size_t const end = std::min(line.find_first_of(separators, begin), line.size());
     fields.push_back({line.substr(begin, end - begin), begin + 1});
-    begin = line.find_first_not_of(blanks, end);
+    begin = line.find_first_not_of(separators, end);
   }
 }
 

@@ -99,7 +99,8 @@ void read(int which, std::string const& path) {
       break;
     case 5:
     case 6: {
-      transactions const read = which == 5 ? read_fimi(ctx, path) : read_baskets(ctx, path, ',');
+      transactions const read =
+          which == 5 ? read_fimi(ctx, path) : read_baskets(ctx, path, {.separator = ','});
       require(read.size() > 0, "no transaction was read");
       for (std::uint32_t const x : read.items)
         require(x < read.names.size(), "an item has no name");

@@ -136,6 +136,7 @@ struct text_stream::state {
   context ctx;
   int descriptor = -1;
   std::string name;
+  stream_kind kind = stream_kind::text;
   std::optional<opened_file> file{};  // when it is the stream's own
   std::string raw;                    // what was read last
   std::string text;                   // what it became, when compressed
@@ -186,11 +187,12 @@ struct text_stream::state {
   }
 };
 
-text_stream::text_stream(context const& ctx, int descriptor, std::string name)
+text_stream::text_stream(context const& ctx, int descriptor, std::string name, stream_kind kind)
     : state_(std::make_unique<state>()) {
   state_->ctx = ctx;
   state_->descriptor = descriptor;
   state_->name = std::move(name);
+  state_->kind = kind;
 }
 text_stream::text_stream(std::unique_ptr<state> begun) : state_(std::move(begun)) {}
 
@@ -216,7 +218,9 @@ std::string_view text_stream::next() {
   state& s = *state_;
   for (;;) {
     if (!s.damage.empty())
-      throw error(s.reached.in(s.name), s.damage + ", expected the rest of the text");
+      throw error(
+          s.reached.in(s.name),
+          s.damage + (s.damage.starts_with("found ") ? "" : ", expected the rest of the text"));
     if (s.ended) return {};
     s.raw.clear();
     s.ended = !s.read_some();
@@ -225,7 +229,7 @@ std::string_view text_stream::next() {
     if (!s.started) {
       s.started = true;
       while (!s.ended && s.raw.size() < magic_size) s.ended = !s.read_some();
-      s.archive = make_decompressor(s.raw);
+      s.archive = make_decompressor(s.raw, s.kind);
       if (s.archive && s.ended) {
         // Shorter than the magic bytes: decode what is there, then find it cut short.
         s.ended = false;
@@ -279,20 +283,23 @@ std::string display_name(std::string const& path) {
   return path == "-" ? "standard input" : path;
 }
 
-std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path) {
+namespace {
+
+std::shared_ptr<text_source const> open_source(context const& ctx, std::string const& path,
+                                               stream_kind kind) {
   std::string const name = display_name(path);
   auto file = std::make_unique<opened_file const>(path);
   char magic[magic_size];
   if (path != "-" && S_ISREG(file->about.st_mode) && file->about.st_size > 0) {
     ssize_t const got = ::pread(file->descriptor.get(), magic, magic_size, 0);
     if (got < 0) cannot_read(name);
-    if (!make_decompressor({magic, static_cast<std::size_t>(got)})) {
+    if (!make_decompressor({magic, static_cast<std::size_t>(got)}, kind)) {
       auto const mapped = std::make_shared<mapped_text>(std::move(file));
       if (!mapped->is_mapped()) cannot_read(name);
       return mapped;
     }
   }
-  text_stream stream(ctx, file->descriptor.get(), name);
+  text_stream stream(ctx, file->descriptor.get(), name, kind);
   std::string text;
   try {
     for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
@@ -302,6 +309,15 @@ std::shared_ptr<text_source const> open_text(context const& ctx, std::string con
                                           counted(size, "byte")));
   }
   return make_text(std::move(text));
+}
+
+}  // namespace
+
+std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path) {
+  return open_source(ctx, path, stream_kind::text);
+}
+std::shared_ptr<text_source const> open_bytes(context const& ctx, std::string const& path) {
+  return open_source(ctx, path, stream_kind::binary);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "datasets/dataset.hpp"
+#include "datasets/decompress.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +32,12 @@ std::shared_ptr<text_source const> text_with_ids(std::shared_ptr<text_source con
 /// `expect_unchanged` at the end, and a file that is cut short in between is a SIGBUS, which the
 /// program turns into an error (reading a copy takes a tenth longer). Anything else is read to its
 /// end, and decompressed when its first bytes are those of gzip (any number of members) or zstd
-/// (any number of frames). Throws `error` for a file that cannot be read, and with line and column
-/// of the text reached so far for a truncated or damaged archive.
+/// (any number of frames), or UTF-16's byte order mark. Throws `error` for a file that cannot be
+/// read, and with line and column of the text reached so far for a truncated or damaged archive.
 std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path);
+/// The bytes of a binary file likewise: UTF-16 becomes UTF-8 in `open_text` alone, which names
+/// bzip2, xz and zip.
+std::shared_ptr<text_source const> open_bytes(context const& ctx, std::string const& path);
 
 /// Throws `error` naming a text that was written to since it was opened.
 void expect_unchanged(text_source const& text, std::string const& name);
@@ -59,7 +63,8 @@ std::optional<line_range> lines_of_process(std::string const& path, process_grou
 class text_stream {
  public:
   /// The descriptor stays the caller's; `name` stands in messages.
-  text_stream(context const& ctx, int descriptor, std::string name);
+  text_stream(context const& ctx, int descriptor, std::string name,
+              stream_kind kind = stream_kind::text);
   /// The text of a file, or of standard input for "-"; the file stays open as long as the stream.
   /// Throws `error` for one that cannot be read, and at its end for one that was written to since.
   static text_stream open(context const& ctx, std::string const& path);

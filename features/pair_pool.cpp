@@ -59,6 +59,7 @@ found_lists lists_from(knn::neighbours const& found) {
 
 pool_topics read_topics(context const& ctx, std::string const& path,
                         datasets::text_options reading) {
+  reading = datasets::for_queries(std::move(reading));
   reading.ids = datasets::id_form::qid;
   std::vector<datasets::text_document> texts;
   datasets::read_documents(

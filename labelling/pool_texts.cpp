@@ -128,8 +128,11 @@ class text_collector {
 
 /// Reads a file's texts that are wanted.
 text_collector collected(context const& ctx, std::string const& path, datasets::text_format format,
-                         text_sources const& sources, wanted_texts const& wanted) {
+                         text_sources const& sources, wanted_texts const& wanted,
+                         bool are_queries) {
   datasets::text_options options;
+  options.text_fields = are_queries ? sources.query_fields : sources.text_fields;
+  if (!are_queries) options.id_field = sources.id_field;
   options.labels = sources.labels;
   options.number_by_position = sources.number_by_position.value_or(false);
   text_collector collector(wanted);
@@ -300,8 +303,9 @@ pool_texts read_pool_texts(context const& ctx, datasets::dataset const& pool,
   read_sums(pool, made, sources.other_texts, queries, documents);
 
   text_collector topics =
-      collected(ctx, sources.topics, datasets::text_format::automatic, sources, queries);
-  text_collector shown = collected(ctx, sources.documents, sources.format, sources, documents);
+      collected(ctx, sources.topics, datasets::text_format::automatic, sources, queries, true);
+  text_collector shown =
+      collected(ctx, sources.documents, sources.format, sources, documents, false);
   found_texts const& of_queries =
       chosen(topics, by_position(shown), sources, queries, sources.topics);
   found_texts const& of_documents =

@@ -81,13 +81,14 @@ void name_files(session& owner, vectors_arguments const& arguments) {
 }
 
 std::vector<datasets::text_document> read(session& owner, std::string const& path,
-                                          knn::text_index_options const& options) {
+                                          datasets::text_format format,
+                                          datasets::text_options const& reading) {
   auto const timer = owner.stage("read");
   std::vector<datasets::text_document> texts;
   if (path.empty()) return texts;
   datasets::read_documents(
-      owner.ctx(), path, options.format,
-      [&](datasets::text_document&& text) { texts.push_back(std::move(text)); }, options.reading);
+      owner.ctx(), path, format,
+      [&](datasets::text_document&& text) { texts.push_back(std::move(text)); }, reading);
   return texts;
 }
 
@@ -149,8 +150,9 @@ void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App c
     return knn::text_index::build(owner.ctx(), arguments.collection.in, options);
   }();
   warn_without_terms(owner, index);
-  auto const topics = read(owner, arguments.topics.in, options);
-  auto const more = read(owner, arguments.more.in, options);
+  auto const topics =
+      read(owner, arguments.topics.in, options.format, datasets::for_queries(options.reading));
+  auto const more = read(owner, arguments.more.in, options.format, options.reading);
   auto const space = [&] {
     auto const timer = owner.stage("decompose");
     return knn::latent_space(owner.ctx(), index.index(),

@@ -45,6 +45,18 @@ inline std::string_view docid_of(std::string_view comment) {
   return value_of(comment, "docid");
 }
 
+/// The first word of a comment that can be an id, as in `# 1370 rocky`; empty where that is a key,
+/// as in `# inc = 1` and `# note: ...`, or there is none.
+inline std::string_view first_word_of(std::string_view comment) {
+  comment = trimmed_comment(comment);
+  std::size_t size = 0;
+  while (size < comment.size() && !is_comment_blank(comment[size])) ++size;
+  std::string_view const word = comment.substr(0, size);
+  bool const is_key = word.find('=') != word.npos || word.ends_with(':') ||
+                      trimmed_comment(comment.substr(size)).starts_with('=');
+  return is_key || word == "#" ? std::string_view{} : word;
+}
+
 /// The comment of a document's line.
 inline std::string_view comment_of(std::string_view line) {
   std::size_t const hash = line.find('#');

@@ -1,6 +1,7 @@
 #include "datasets/svmlight/group_file.hpp"
 
 #include "core/error.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace rulerank::inline v0::datasets {
 
 std::vector<group_size> read_group_file(context const& ctx, std::string const& path) {
   auto const source = open_text(ctx, path);
-  std::string_view const text = source->bytes();
+  std::string_view text = source->bytes();
+  remove_byte_order_mark(text);
   std::vector<group_size> sizes;
   std::uint64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {

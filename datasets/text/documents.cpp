@@ -1,10 +1,10 @@
 #include "datasets/text/documents.hpp"
 
 #include "core/error.hpp"
-#include "core/json_text.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text/document_lines.hpp"
+#include "datasets/text/document_members.hpp"
 #include "datasets/text/trec_documents.hpp"
 #include "datasets/text_source.hpp"
 
@@ -15,7 +15,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rulerank::inline v0::datasets {
 
@@ -47,43 +46,6 @@ void read_tsv(document_lines& lines, bool labels) {
     document.fields.push_back({"", std::string(rest)});
     lines.give(std::move(document));
   } while (lines.next());
-}
-
-void read_jsonl(document_lines& lines, bool of_part) {
-  do {
-    if (is_blank(lines.line())) continue;
-    auto object = parse_ordered_json(lines.line(), lines.name(), "a document", lines.number());
-    if (!object.is_object())
-      lines.fail(0,
-                 fmt::format("found {}, expected an object with id and text", json_shown(object)));
-    auto const name_of = [&](std::string_view member, nlohmann::ordered_json& value) {
-      if (value.is_string()) return std::move(value.get_ref<std::string&>());
-      if (!value.is_number_integer())
-        lines.fail(0, fmt::format("found {} as {}, expected a string or an integer",
-                                  json_shown(value), member));
-      return value.dump();
-    };
-    text_document document;
-    bool has_id = false;
-    for (auto& [key, value] : object.items()) {
-      if (key == "id" || key == "_id") {
-        if (has_id) lines.fail(0, "found id and _id, expected one of them");
-        has_id = true;
-        document.id = name_of(key, value);
-        if (document.id.empty()) lines.fail(0, "found an empty id, expected text or a number");
-      } else if (key == "label") {
-        if (!value.is_null()) document.label = name_of(key, value);
-      } else if (value.is_string()) {
-        document.fields.push_back({key, std::move(value.get_ref<std::string&>())});
-      }
-    }
-    if (!has_id) lines.fail(0, "found no id, expected an object with id and text");
-    if (document.fields.empty())
-      lines.fail(0, "found no text, expected an object with id and text");
-    lines.claim(document.id, 0);
-    lines.give(std::move(document));
-  } while (lines.next());
-  if (lines.given() == 0 && !of_part) throw error({lines.name(), 1, 1}, no_texts);
 }
 
 /// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
@@ -242,7 +204,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
     std::string_view comment = line.substr(std::min(line.find('#'), line.size()));
     comment.remove_prefix(std::min(comment.find_first_not_of(" \t#"), comment.size()));
     std::string_view id = docid_of(comment);
-    if (id.empty()) id = comment.substr(0, comment.find_first_of(blanks));
+    if (id.empty()) id = first_word_of(comment);
     if (number_by_position) id = {};
     document.id = !id.empty()          ? std::string(id)
                   : number_by_position ? std::to_string(position)
@@ -302,8 +264,13 @@ bool is_trec_folder(context const& ctx, std::string const& path) {
 text_format format_of(std::string_view first_line) {
   if (section_of(first_line) != 0) return text_format::cranfield;
   if (begins_trec(first_line)) return text_format::trec;
-  first_line.remove_prefix(std::min(first_line.find_first_not_of(blanks), first_line.size()));
-  return first_line.starts_with('{') ? text_format::jsonl : text_format::tsv;
+  if (header_delimiter(first_line) != 0) return text_format::table;
+  std::string_view rest = first_line;
+  rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+  bool const has_tab = rest.find('\t') != rest.npos;
+  return rest.starts_with('{')               ? text_format::jsonl
+         : rest.starts_with('[') && !has_tab ? text_format::json
+                                             : text_format::tsv;
 }
 
 void check_options(text_format format, text_options const& options) {
@@ -359,7 +326,13 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   } while (lines.line().empty());
   if (format == text_format::automatic) format = format_of(lines.line());
   if (format == text_format::tsv) return read_tsv(lines, options.labels);
-  if (format == text_format::jsonl) return read_jsonl(lines, options.lines.has_value());
+  if (format == text_format::jsonl) return read_jsonl(lines, options, options.lines.has_value());
+  if (format == text_format::json) return read_json_array(lines, options);
+  if (format == text_format::table) {
+    if (header_delimiter(lines.line()) == 0)
+      lines.fail(1, "found no header with an id and text, expected one such as id,text");
+    return read_table(lines, options);
+  }
   if (format == text_format::trec) {
     if (read_trec(lines) == 0) throw error({lines.name(), 1, 1}, no_texts);
     return;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Threads: functions may be called from any number of threads at once; an object may be read by
@@ -35,10 +36,12 @@ struct text_document {
 enum class text_format {
   automatic,  ///< folder, if it is one (with a file corpus.jsonl, as BEIR's, an error); else by the
               ///< first line that is not empty: cranfield where it begins a section, jsonl where it
-              ///< begins with `{`, trec where it is
-              ///< `<DOC>` or `<top>`, tsv otherwise
+              ///< begins with `{`, json where it begins with `[`, trec where it begins with a tag,
+              ///< table where it is a header that names an id and text, tsv otherwise
   tsv,        ///< a line each: id, tab, text
+  table,      ///< records between tabs, commas or semicolons below a header
   jsonl,      ///< a JSON object a line
+  json,       ///< a JSON array of objects
   folder,     ///< a file each
   cranfield,  ///< SMART's form of collections: `.I 1`, then `.T`, `.A`, `.B`, `.W` and lines of
               ///< text
@@ -59,12 +62,22 @@ struct text_options {
   bool number_by_position = false;  ///< cranfield, svmlight: ids are 1, 2, ... instead of what
                                     ///< stands after .I or in comments
   id_form ids = id_form::any;
+  std::vector<std::string> text_fields{};   ///< jsonl, json, table: the members that are text
+  std::string id_field{};                   ///< likewise: the member that is the id
+  std::vector<std::string> query_fields{};  ///< `text_fields` of queries, see `for_queries`
   /// Of a format whose documents are a line each, tsv and jsonl: the lines that are read, of which
   /// some may be without documents. Nothing: all.
   std::optional<line_range> lines{};
-  std::function<void(std::string const&)> warn{};  ///< gets what a folder has and no
-                                                   ///< document is; may be empty
+  /// Gets what a folder has and no document is, and the members that are left out; may be empty.
+  std::function<void(std::string const&)> warn{};
 };
+
+/// The options for the queries of a collection that is read with these.
+inline text_options for_queries(text_options options) {
+  options.text_fields = std::exchange(options.query_fields, {});
+  options.id_field.clear();
+  return options;
+}
 
 /// Reads the documents of a file, of standard input ("-") or of a folder, and hands over one after
 /// the other. Files may be plain, gzip or zstd. Beside the document that is being read only the ids
@@ -72,10 +85,16 @@ struct text_options {
 ///
 /// - tsv: the text is what stands behind the tab, further tabs included. Empty lines are passed
 /// over.
-/// - jsonl: `id`, or `_id` as in BEIR's files, and `label` are strings or integers, a label may be
-/// null. Every other member that is
-///   a string is a field, in the order of the object, and there is one at least; members of other
-///   types are passed over, as are empty lines. A member comes once.
+/// - jsonl, json, table: the id is the member of a known name (`id`, `_id`, `docid`, `qid`,
+///   `query-id`, ...; case, `_` and `-` do not matter) or the one that is asked for. Ids and
+///   `label` are strings or integers, a label may be null. The fields are the members of known
+///   names
+///   (`title`, `text`, `contents`, `body`, `query`, ...) or those that are asked for, in their
+///   order, and there is one at least: strings, numbers or null, which is no field. `warn` gets the
+///   names of other members that are strings, once. A query beside other text is an error. A member
+///   comes once. Empty lines are passed over.
+/// - table: cells may be in quotes, which stand doubled in them; between commas and semicolons as
+///   RFC 4180 has it, over several lines.
 /// - folder: every regular file below it, in byte order of its path within the folder. That path is
 ///   the id, the name of the folder in which the file lies is the label, none at the top. Links to
 ///   files are followed. What else there is, links to folders, broken links and pipes, is passed

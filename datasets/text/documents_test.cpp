@@ -121,7 +121,7 @@ TEST_F(text_files, documents_know_the_lines_of_their_ids) {
   };
   using expected = std::vector<std::uint64_t>;
   EXPECT_EQ(lines(read("a\tx\n\nb\ty\n")), (expected{1, 3}));
-  EXPECT_EQ(lines(read("\n{\"id\": 1, \"t\": \"x\"}\n \n{\"id\": 2, \"t\": \"y\"}\n")),
+  EXPECT_EQ(lines(read("\n{\"id\": 1, \"text\": \"x\"}\n \n{\"id\": 2, \"text\": \"y\"}\n")),
             (expected{2, 4}));
   EXPECT_EQ(lines(read("\n.I 1\n.W\nx\ny\n.I 2\n.W\nz\n")), (expected{2, 6}));
   EXPECT_EQ(lines(read("<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n<DOC>\n\n<DOCNO>2</DOCNO>\n</DOC>\n")),
@@ -160,6 +160,38 @@ TEST_F(text_files, tsv_faults) {
             ":1:1: found an empty id, expected id<TAB>label<TAB>text");
 }
 
+std::string utf16(std::u16string_view text, bool is_big_endian = false) {
+  std::string bytes;
+  for (char16_t const unit : text) {
+    char const low = static_cast<char>(unit & 0xff), high = static_cast<char>(unit >> 8);
+    bytes += is_big_endian ? high : low;
+    bytes += is_big_endian ? low : high;
+  }
+  return bytes;
+}
+
+TEST_F(text_files, utf16_and_what_is_refused_by_name) {
+  documents const expected{{"1", "", {{"", "caf\u00e9"}}}, {"2", "", {{"", "\U0001F600"}}}};
+  std::u16string const text = u"\ufeff1\tcaf\u00e9\r\n2\t\U0001F600";
+  EXPECT_EQ(read(utf16(text)), expected);
+  EXPECT_EQ(read(utf16(text, true)), expected);
+  EXPECT_EQ(complaint(utf16(text) + "x"),
+            ":2:7: the UTF-16 text ends within a character, expected the rest of the text");
+  std::string const unpack = ", expected text, gzip or zstd: unpack it first";
+  std::string const mark = ", expected UTF-8, or UTF-16 with its byte order mark";
+  input_and_message const rows[] = {
+      {"BZh91AY&SYxx", ":1:1: found bzip2" + unpack},
+      {"\xfd"
+       "7zXZ",
+       ":1:1: found xz" + unpack},
+      {"PK\x03\x04xx", ":1:1: found a zip archive" + unpack},
+      {utf16(u"1\ta\n"), ":1:1: found UTF-16 without a byte order mark" + mark},
+      {std::string("\xff\xfe\0\0", 4), ":1:1: found UTF-32" + mark},
+  };
+  expect_messages(rows, [&](std::string const& bytes) { return complaint(bytes); });
+  EXPECT_EQ(read("BZh9 is no archive\tx\n").size(), 1U);
+}
+
 // jsonl
 
 TEST_F(text_files, jsonl_is_an_object_a_line) {
@@ -175,7 +207,8 @@ TEST_F(text_files, jsonl_is_an_object_a_line) {
   EXPECT_EQ(read("{\"id\":1,\"n\":{\"id\":2,\"id\":3},\"m\":[{\"text\":\"a\"}],\"text\":\"b\"}"),
             (documents{{"1", "", {{"text", "b"}}}}));
   EXPECT_EQ(
-      read("{\"id\":1,\"a\\\":\":\"\\\\\",\"b\":\"\\\",\\\"b\\\":{[\\\\\\\"\",\"c\":{\"d\":[]}}"),
+      read("{\"id\":1,\"a\\\":\":\"\\\\\",\"b\":\"\\\",\\\"b\\\":{[\\\\\\\"\",\"c\":{\"d\":[]}}",
+           text_format::automatic, {.text_fields = {"a\":", "b"}}),
       (documents{{"1", "", {{"a\":", "\\"}, {"b", "\",\"b\":{[\\\""}}}}));
   EXPECT_EQ(read(gzip("\xef\xbb\xbf{\"id\":1,\"text\":\"\"}")).size(), 1U);
 }
@@ -221,6 +254,92 @@ TEST_F(text_files, jsonl_faults) {
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
             ":1:1: malformed JSON, expected a document");
+}
+
+// Members by their names
+
+TEST_F(text_files, members_are_text_by_their_names) {
+  auto const d = [](char const* id, std::vector<text_field> fields) {
+    return documents{{id, "", std::move(fields)}};
+  };
+  std::pair<std::string, documents> const rows[] = {
+      {R"({"docid": "1", "contents": "a", "url": "b"})", d("1", {{"contents", "a"}})},
+      {R"({"query-id": 7, "Query": "a", "lang": "en"})", d("7", {{"Query", "a"}})},
+      {R"({"pid": "p1", "docid": "d1", "passage": "a"})", d("p1", {{"passage", "a"}})},
+      {R"({"id": 1, "topic": "sport", "body": "a"})", d("1", {{"body", "a"}})},
+      {R"({"number": 1, "query": "a", "question": "b?"})", d("1", {{"query", "a"}})},
+      {R"({"id": 1, "title": null, "text": "a"})", d("1", {{"text", "a"}})},
+      {R"({"id": 1, "title": 1984})", d("1", {{"title", "1984"}})},
+  };
+  for (auto const& [line, expected] : rows) EXPECT_EQ(read(line), expected) << line;
+  std::vector<std::string> warnings;
+  text_options options;
+  options.warn = [&](std::string const& w) { warnings.push_back(w); };
+  std::string const two =
+      "{\"id\":1,\"text\":\"a\",\"url\":\"b\"}\n{\"id\":2,\"text\":\"\",\"date\":\"c\",\"url\":"
+      "\"\"}\n";
+  EXPECT_EQ(read(two, text_format::automatic, options).size(), 2U);
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                (folder_ / "f") +
+                ": left out the members url and date; --text-fields names the text to read"}));
+  options.text_fields = {"url", "none"};
+  options.id_field = "text";
+  warnings.clear();
+  EXPECT_EQ(complaint(two, text_format::automatic, options),
+            ":2:1: found an empty id, expected text or a number");
+  options.id_field.clear();
+  options.text_fields = {"url", "none"};
+  EXPECT_EQ(read(two, text_format::automatic, options)[0].fields[0].text, "b");
+  EXPECT_EQ(warnings.back(), (folder_ / "f") + ": found no member none of --text-fields");
+  input_and_message const faults[] = {
+      {R"({"id": 1, "text": ["a"]})", ":1:1: found array as text, expected a string"},
+      {R"({"id": 1, "note": "a"})",
+       ":1:1: found no text but note, expected text, contents, title or query, or the names of "
+       "others in --text-fields"},
+      {R"({"id": 1, "query": "a", "text": "b"})",
+       ":1:1: found the members query and text, expected the text of a query or of a document; "
+       "--text-fields query takes one of them"},
+      {R"({"id": 1, "qid": 2, "query": "a"})",
+       ":1:1: found id and qid, expected one of them (--id-field names it)"},
+  };
+  expect_messages(faults, [&](std::string const& text) { return complaint(text); });
+}
+
+TEST_F(text_files, json_arrays) {
+  std::string const text =
+      "[\n {\"qid\": \"1\", \"query\": \"a ] \\\" }\"},\n {\"qid\": 2,\n  \"query\": \"b\", \"n\": "
+      "[{}]}]\n";
+  documents const d = read(text);
+  EXPECT_EQ(d, (documents{{"1", "", {{"query", "a ] \" }"}}}, {"2", "", {{"query", "b"}}}}));
+  EXPECT_EQ(d[1].line, 3U);
+  input_and_message const faults[] = {
+      {"[]", ":1:1: found no documents, expected some"},
+      {"[{\"id\": 1, \"text\": \"\"}\n", ":1:1: ends within the array, expected ]"},
+      {"[{\"id\": 1, \"text\": \"\"} {",
+       ":1:1: found '{' in an array of documents, expected a comma or ]"},
+      {"[\n{\"id\": 1}]", ":2:1: found no text, expected an object with id and text"},
+  };
+  expect_messages(faults, [&](std::string const& text) { return complaint(text); });
+}
+
+TEST_F(text_files, tables_have_a_header) {
+  documents const expected{{"1", "", {{"text", "a \"b\", c"}, {"title", "T"}}},
+                           {"2", "", {{"text", "d"}, {"title", ""}}}};
+  EXPECT_EQ(read("id\ttext\ttitle\n1\t\"a \"\"b\"\", c\"\tT\n2\td\t\n"), expected);
+  EXPECT_EQ(read("docid,text,title\r\n1,\"a \"\"b\"\", c\",T\r\n2,d,\r\n"), expected);
+  EXPECT_EQ(read("id,title,text\n1,x,\"a\nb\"\n2,y,c\n", text_format::table)[0].fields[1].text,
+            "a\nb");
+  EXPECT_EQ(read("id\ttext\n1\t5\" pipe\n2\t\"so\" he said\n")[1].fields[0].text, "\"so\" he said");
+  EXPECT_EQ(read("1\ttext title\n2\tid\n").size(), 2U) << "no header";
+  input_and_message const faults[] = {
+      {"id,text\n1,a\n2,b,c\n", ":3:1: found 3 cells, expected 2 as in the header"},
+      {"id,text\n", ":1:1: found a header alone, expected documents below it"},
+      {"id,text,text\n1,a,b\n", ":1:1: found the column \"text\" again, expected each once"},
+      {"id,text\n1,a\n1,b\n",
+       ":3:1: found id \"1\" again, expected each once (it is that of line 2 already)"},
+  };
+  expect_messages(faults, [&](std::string const& text) { return complaint(text); });
 }
 
 // cranfield
@@ -282,7 +401,7 @@ TEST_F(text_files, jsonl_with_the_ids_of_beir) {
   EXPECT_EQ(complaint("{\"_id\": 1, \"text\": \"\"}\n{\"_id\": 1, \"text\": \"\"}\n"),
             ":2:1: found id \"1\" again, expected each once (it is that of line 1 already)");
   EXPECT_EQ(complaint("{\"_id\": 1, \"id\": 2, \"text\": \"\"}\n"),
-            ":1:1: found id and _id, expected one of them");
+            ":1:1: found _id and id, expected one of them (--id-field names it)");
 }
 
 TEST_F(text_files, a_folder_of_beir_is_no_folder_of_documents) {
@@ -395,6 +514,74 @@ TEST_F(text_files, trec_topics_are_their_titles) {
       expected);
 }
 
+// A topic in the forms of TREC's XML, CLEF, FIRE, microblogs, INEX and Indri.
+TEST_F(text_files, topics_of_the_field) {
+  auto const topic = [](char const* id, char const* name, char const* text) {
+    return documents{{id, "", {{name, text}}}};
+  };
+  std::pair<std::string, documents> const rows[] = {
+      {"<?xml version=\"1.0\"?>\n<!-- a\n<top> -->\n<web>\n<topic number=\"101\" "
+       "type='x'>\n<query>a b</query>\n"
+       "<description>d</description><subtopic number=\"1\">s</subtopic></topic></web>\n",
+       topic("101", "query", "a b")},
+      {"<!DOCTYPE topics [\n<!ELEMENT topic (a)>\n]>\n<topics><topic "
+       "number=\"007\"><title>a</title></topic></topics>",
+       topic("7", "title", "a")},
+      {"<top lang=\"fr\"><num>C041</num>\n<FR-title>a</FR-title>\n<FR-desc>b</FR-desc></top>",
+       topic("C041", "title", "a")},
+      {"<topic lang=\"es\"><identifier>10.2452/41-AH</identifier><title>a</title></topic>",
+       topic("10.2452/41-AH", "title", "a")},
+      {"<top>\n<num> Number: MB01 </num>\n<query> a </query>\n<querytime> now </querytime>\n</top>",
+       topic("MB01", "query", "a")},
+      {"<inex_topic topic_id=\"9\"\n ct_no=\"1\">\n<title>a</title></inex_topic>",
+       topic("9", "title", "a")},
+      {"<parameters><index>x</index>\n</parameters>", {}},
+      {"<parameters>\n<query><number>5</number><text>a b</text></query>\n</parameters>",
+       topic("5", "title", "a b")},
+      {"<topics>\n<topic number=\"1\">A woman of 45.</topic></topics>",
+       topic("1", "text", "A woman of 45.")},
+  };
+  for (auto const& [text, expected] : rows) {
+    if (expected.empty()) continue;
+    EXPECT_EQ(read(text), expected) << text;
+  }
+  input_and_message const faults[] = {
+      {rows[6].first, ":1:1: found \"x</index>\" between documents, expected <DOC> or <top>"},
+      {"<topic number=\"1\"><narr>a</narr></topic>",
+       ":1:1: found a topic without text, expected <title>, <query> or <desc>"},
+      {"<query><number>5</number><text>#combine(a b)</text></query>",
+       ":1:1: found \"#combine\" in a topic, expected words and no operators"},
+      {"<top><num>1</num><EN-title>a</EN-title>\n<FR-title>b</FR-title></top>",
+       ":2:1: found <FR-TITLE> beside <EN-TITLE>, expected a title in one language"},
+      {"<!-- a\n", ":1:1: found \"<!-- a\" without its end, expected -->"},
+  };
+  expect_messages(faults, [&](std::string const& text) { return complaint(text); });
+  EXPECT_EQ(read("<dbpedia:Berlin>\tcapital\n")[0].id, "<dbpedia:Berlin>");
+}
+
+TEST_F(text_files, markup_in_trec_text) {
+  std::pair<std::string, std::string> const rows[] = {
+      {"if x<y then sorted lists merge", "if x<y then sorted lists merge"},
+      {"x<y and z>0", "x<y and z>0"},
+      {"a<b<c>d", "a<b d"},
+      {"<F P=105> a </F>", "  a  "},
+      {"mail <a@b.org> and <http://c.org/d>", "mail <a@b.org> and <http://c.org/d>"},
+      {"<td nowrap>a</td><br/>b", " a  b"},
+      {"caf&#xE9; fran&ccedil;ais &Eacute;t&eacute; &#146; &#233;",
+       "caf\u00e9 fran\u00e7ais \u00c9t\u00e9 \u2019 \u00e9"},
+      {"&scaron;&Omega;&mdash;&AMP;&apos;&nothing;&#0;", "\u0161\u03a9\u2014&'  "},
+      {"AT&T & x &; &#xZZ;", "AT&T & x &;  "},
+  };
+  for (auto const& [text, expected] : rows)
+    EXPECT_EQ(read("<DOC><DOCNO>1</DOCNO><TEXT>" + text + "</TEXT></DOC>")[0].fields[0].text,
+              expected + ' ');
+  documents const d =
+      read("<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>\nx<y z\n</TEXT>\n<HEADLINE>late</HEADLINE>\n</DOC>\n");
+  ASSERT_EQ(d[0].fields.size(), 2U);
+  EXPECT_EQ(d[0].fields[1].text, "late ");
+  EXPECT_EQ(read("<doc id=\"12\" url=\"u\">\nA title\n</doc>\n")[0].id, "12");
+}
+
 TEST_F(text_files, trec_faults) {
   std::string const good = "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n";
   EXPECT_EQ(complaint("a\tb\n", text_format::trec),
@@ -410,13 +597,15 @@ TEST_F(text_files, trec_faults) {
       {good + "<DOC>\n<DOCNO>1</DOCNO>\n</DOC>\n",
        ":5:1: found id \"1\" again, expected each once (it is that of line 2 already)"},
       {good + "<DOC><DOCNO>2</DOCNO></DOC> <DOC>\n",
-       ":4:1: found \"<DOC>\" behind the end of a <DOC>, expected a line feed"},
+       ":4:1: found a <DOC> without its end, expected </DOC>"},
+      {good + "<DOC><DOCNO>2</DOCNO></DOC> words\n",
+       ":4:1: found \"words\" between documents, expected <DOC> or <top>"},
       {"<top>\n<title> x\n</top>\n",
        ":1:1: found a topic without <num>, expected its number there"},
       {"<top>\n<num> Number:\n<title> x\n</top>\n",
        ":2:1: found an empty <num>, expected the topic's number"},
       {"<top>\n<num> Number: 7\n<title>\n<narr> x\n</top>\n",
-       ":1:1: found a topic without text, expected <title> or <desc>"},
+       ":1:1: found a topic without text, expected <title>, <query> or <desc>"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   text_options column;

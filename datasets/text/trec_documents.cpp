@@ -1,9 +1,13 @@
 #include "datasets/text/trec_documents.hpp"
 
+#include "datasets/fields.hpp"
+#include "datasets/text/entities.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,6 +46,59 @@ struct tag {
   std::size_t end = 0;  // behind the >; 0: no tag begins here
 };
 
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' ||
+         c == ':';
+}
+
+/// Elements of HTML whose attributes may be without values, or malformed.
+bool is_html(std::string_view name) {
+  constexpr std::string_view names[] = {
+      "A",      "APPLET", "AREA",  "B",      "BODY",     "BR",     "BUTTON", "CENTER", "DIR",
+      "DIV",    "DL",     "FONT",  "FORM",   "FRAME",    "H1",     "H2",     "H3",     "H4",
+      "H5",     "H6",     "HR",    "HTML",   "I",        "IFRAME", "IMG",    "INPUT",  "LI",
+      "LINK",   "MENU",   "META",  "OBJECT", "OL",       "OPTION", "P",      "PRE",    "SCRIPT",
+      "SELECT", "SPAN",   "STYLE", "TABLE",  "TEXTAREA", "TD",     "TH",     "TR",     "UL"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// Reads the attribute at `at` of what is in a tag behind its name; returns whether it has a value,
+/// and moves `at` behind it.
+bool next_attribute(std::string_view inside, std::size_t& at, std::string_view& name,
+                    std::string_view& value) {
+  auto const pass_blanks = [&] {
+    while (at < inside.size() && is_blank_character(inside[at])) ++at;
+  };
+  std::size_t const begin = at;
+  while (at < inside.size() && is_name_character(inside[at])) ++at;
+  name = inside.substr(begin, at - begin);
+  pass_blanks();
+  if (name.empty() || at == inside.size() || inside[at] != '=') return false;
+  ++at;
+  pass_blanks();
+  char const quote = at < inside.size() ? inside[at] : '\0';
+  bool const is_quoted = quote == '"' || quote == '\'';
+  if (is_quoted) ++at;
+  std::size_t const first = at;
+  while (at < inside.size() && (is_quoted ? inside[at] != quote : !is_blank_character(inside[at])))
+    ++at;
+  value = inside.substr(first, at - first);
+  if (is_quoted && at < inside.size()) ++at;
+  pass_blanks();
+  return true;
+}
+
+/// Whether what is in a tag behind its name are attributes with values.
+bool are_attributes(std::string_view inside) {
+  std::string_view name, value;
+  if (inside.ends_with('/')) inside.remove_suffix(1);
+  inside = trimmed(inside);
+  for (std::size_t at = 0; at < inside.size();)
+    if (!next_attribute(inside, at, name, value)) return false;
+  return true;
+}
+
+/// A bare < is text: `x<y and z>0` is no tag.
 tag tag_at(std::string_view text, std::size_t at) {
   std::string_view const rest = text.substr(at + 1);
   if (rest.starts_with("!--")) {
@@ -53,61 +110,53 @@ tag tag_at(std::string_view text, std::size_t at) {
   std::size_t const begin = at + (closes ? 2 : 1);
   if (!declares && (begin >= text.size() || !is_letter(text[begin]))) return {};
   // Text with many a < and no > is looked through once, not again from each of them.
-  std::size_t const length = text.substr(begin, longest_tag).find('>');
-  if (length == text.npos) return {};
+  std::size_t const length = text.substr(begin, longest_tag).find_first_of("<>");
+  if (length == text.npos || text[begin + length] == '<') return {};
   std::size_t const end = begin + length;
+  if (declares) return {{}, false, end + 1};
   std::size_t last = begin;
-  while (std::isalnum(static_cast<unsigned char>(text[last])) != 0) ++last;
-  return {upper(text.substr(begin, last - begin)), closes, end + 1};
+  while (is_name_character(text[last])) ++last;
+  std::string name = upper(text.substr(begin, last - begin));
+  std::string_view const inside = text.substr(last, end - last);
+  bool const is_bare = inside.empty() || inside == "/";
+  if (!is_bare &&
+      (!is_blank_character(inside.front()) || (!is_html(name) && !are_attributes(inside))))
+    return {};
+  return {std::move(name), closes, end + 1};
 }
 
-/// Appends a character as UTF-8.
-void append(std::string& to, std::uint32_t c) {
-  auto const byte = [&](std::uint32_t b) { to += static_cast<char>(b); };
-  if (c < 0x80) return byte(c);
-  if (c < 0x800) {
-    byte(0xC0 | c >> 6);
-  } else {
-    if (c < 0x10000) {
-      byte(0xE0 | c >> 12);
-    } else {
-      byte(0xF0 | c >> 18);
-      byte(0x80 | (c >> 12 & 0x3F));
-    }
-    byte(0x80 | (c >> 6 & 0x3F));
-  }
-  byte(0x80 | (c & 0x3F));
+/// The value of an attribute of the tag that begins a text, its name in small letters; empty: none.
+std::string_view attribute_of(std::string_view text, tag const& of, std::string_view wanted) {
+  std::string_view inside = text.substr(0, of.end - 1);
+  inside.remove_prefix(1 + of.name.size());
+  if (inside.ends_with('/')) inside.remove_suffix(1);
+  inside = trimmed(inside);
+  std::string_view name, value;
+  for (std::size_t at = 0; at < inside.size() && next_attribute(inside, at, name, value);)
+    if (same_word(name, wanted)) return value;
+  return {};
 }
 
 /// Appends the entity that begins at `at`, or the & alone; returns where it ends.
 std::size_t append_entity(std::string_view text, std::size_t at, std::string& to) {
   constexpr std::size_t longest = 12;
-  constexpr std::pair<std::string_view, char> known[] = {
-      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
   std::string_view const rest = text.substr(at + 1, longest);
   std::size_t const end = rest.find(';');
   std::string_view const name = rest.substr(0, std::min(end, rest.size()));
-  bool const is_number = name.size() > 1 && name[0] == '#';
-  std::string_view const word = name.substr(is_number ? 1 : 0);
+  std::string_view const word = name.substr(name.starts_with('#') ? 1 : 0);
   bool const is_entity =
       end != rest.npos && !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-        return is_number ? c >= '0' && c <= '9' : std::isalnum(static_cast<unsigned char>(c)) != 0;
+        return std::isalnum(static_cast<unsigned char>(c)) != 0;
       });
   if (!is_entity) {
     to += '&';
     return at + 1;
   }
-  std::uint64_t number = 0;
-  if (is_number)
-    for (char const c : word) number = number * 10 + static_cast<std::uint64_t>(c - '0');
-  auto const* const one = std::find_if(std::begin(known), std::end(known),
-                                       [&](auto const& k) { return k.first == name; });
-  if (one != std::end(known))
-    to += one->second;
-  else if (number > 0 && number < 0x110000 && (number < 0xD800 || number > 0xDFFF))
-    append(to, static_cast<std::uint32_t>(number));
-  else
+  std::uint32_t const character = character_of(name);
+  if (character == 0)
     to += ' ';
+  else
+    append_utf8(to, character);
   return at + end + 2;
 }
 
@@ -115,6 +164,8 @@ std::size_t append_entity(std::string_view text, std::size_t at, std::string& to
 struct trec_element {
   std::string text;
   std::uint64_t first_line = 0;  // of `text`
+  std::string name{};            // of its tag, in capitals
+  std::string id{};              // the attribute of its tag; empty: none
 
   std::uint64_t line_of(std::size_t offset) const {
     return first_line +
@@ -194,6 +245,10 @@ void give_document(document_lines& lines, trec_element const& of) {
     return within == part::id ? &id : &document.fields.back().text;
   });
   document.id = trimmed(id);
+  if (id_at == of.text.npos && !of.id.empty()) {
+    document.id = of.id;
+    id_at = 0;
+  }
   if (id_at == of.text.npos)
     lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id there");
   if (document.id.empty())
@@ -210,39 +265,95 @@ std::string_view without_name(std::string_view text, std::string_view name) {
   return trimmed(text);
 }
 
+/// What a section of a topic is; CLEF's names begin with a language: `EN-title`.
+enum class topic_part { id, query, title, description, other };
+
+topic_part topic_part_of(std::string_view name) {
+  constexpr std::pair<std::string_view, topic_part> known[] = {
+      {"NUM", topic_part::id},
+      {"NUMBER", topic_part::id},
+      {"IDENTIFIER", topic_part::id},
+      {"QID", topic_part::id},
+      {"ID", topic_part::id},
+      {"QUERY", topic_part::query},
+      {"TITLE", topic_part::title},
+      {"TEXT", topic_part::title},
+      {"DESC", topic_part::description},
+      {"DESCRIPTION", topic_part::description}};
+  if (std::size_t const dash = name.find('-'); dash == 1 || dash == 2) name.remove_prefix(dash + 1);
+  auto const* const at = std::find_if(std::begin(known), std::end(known),
+                                      [&](auto const& one) { return one.first == name; });
+  return at == std::end(known) ? topic_part::other : at->second;
+}
+
 void give_topic(document_lines& lines, trec_element const& of) {
-  std::string number, title, description;
+  std::string number, query, title, description, bare, languages;
   std::size_t number_at = of.text.npos;
-  std::string within;
+  std::string* within = &bare;
   scan(
       of.text,
       [&](tag const& t, std::size_t offset) {
-        within = t.closes ? std::string() : t.name;
-        if (within == "NUM") number_at = std::min(number_at, offset);
+        within = nullptr;
+        if (t.name.empty()) return;
+        if (t.closes) return;
+        topic_part const begins = topic_part_of(t.name);
+        if (begins == topic_part::id) {
+          number_at = std::min(number_at, offset);
+          within = &number;
+        } else if (begins == topic_part::query) {
+          within = &query;
+        } else if (begins == topic_part::title) {
+          within = &title;
+          std::string const language = t.name.substr(0, t.name.find("TITLE"));
+          if (!languages.empty() && languages != language + "TITLE")
+            lines.fail_at(of.line_of(offset), 1,
+                          fmt::format("found <{}> beside <{}>, expected a title in one language",
+                                      t.name, languages));
+          languages = language + "TITLE";
+        } else if (begins == topic_part::description) {
+          within = &description;
+        }
       },
-      [&]() -> std::string* {
-        return within == "NUM"     ? &number
-               : within == "TITLE" ? &title
-               : within == "DESC"  ? &description
-                                   : nullptr;
-      });
-  if (number_at == of.text.npos)
+      [&]() -> std::string* { return within; });
+  if (number_at == of.text.npos && of.id.empty())
     lines.fail_at(of.first_line, 1, "found a topic without <num>, expected its number there");
-  std::string_view id = without_name(number, "NUMBER:");
+  std::string_view id = of.id.empty() ? without_name(number, "NUMBER:") : of.id;
   if (id.find_first_not_of("0123456789") == id.npos)
     while (id.size() > 1 && id.front() == '0') id.remove_prefix(1);
   if (id.empty())
     lines.fail_at(of.line_of(number_at), 1, "found an empty <num>, expected the topic's number");
-  std::string_view const heading = without_name(title, "TOPIC:");
-  std::string_view const text =
-      heading.empty() ? without_name(description, "DESCRIPTION:") : heading;
-  if (text.empty())
-    lines.fail_at(of.first_line, 1, "found a topic without text, expected <title> or <desc>");
+  constexpr std::string_view expected = "expected <title>, <query> or <desc>";
   text_document topic;
   topic.id = id;
-  topic.fields.push_back({heading.empty() ? "description" : "title", std::string(text)});
-  lines.claim_at(of.line_of(number_at), topic.id, 1);
+  for (auto const& [text, name, heading] :
+       {std::tuple(&query, "query", "QUERY:"), std::tuple(&title, "title", "TOPIC:"),
+        std::tuple(&bare, "text", ""), std::tuple(&description, "description", "DESCRIPTION:")}) {
+    std::string_view const words = without_name(*text, heading);
+    if (words.empty() || !topic.fields.empty()) continue;
+    if (words.starts_with('#'))
+      lines.fail_at(of.first_line, 1,
+                    fmt::format("found {} in a topic, expected words and no operators",
+                                rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
+    topic.fields.push_back({name, std::string(words)});
+  }
+  if (topic.fields.empty())
+    lines.fail_at(of.first_line, 1, fmt::format("found a topic without text, {}", expected));
+  lines.claim_at(number_at == of.text.npos ? of.first_line : of.line_of(number_at), topic.id, 1);
   lines.give(std::move(topic));
+}
+
+/// Whether an element of this name is a document or a topic; `query` is that of Indri's parameters.
+bool is_element(std::string_view name) {
+  constexpr std::string_view names[] = {"DOC", "TOP", "TOPIC", "INEX_TOPIC", "QUERY"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// The id that a tag has as an attribute.
+std::string id_in(std::string_view text, tag const& of) {
+  for (std::string_view const name : {"number", "id", "num", "qid", "topic_id", "docno"})
+    if (std::string_view const id = trimmed(attribute_of(text, of, name)); !id.empty())
+      return std::string(id);
+  return {};
 }
 
 /// Where `</NAME>` begins in a line, in any case; npos: it does not.
@@ -258,21 +369,55 @@ bool begins_trec(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with('<')) return false;
   tag const first = tag_at(line, 0);
-  return first.end > 0 && !first.closes && (first.name == "DOC" || first.name == "TOP");
+  if (first.end == 0) {
+    std::size_t end = 1;
+    while (end < line.size() && is_name_character(line[end])) ++end;
+    return line.starts_with("<?") || line.starts_with("<!") ||
+           is_element(upper(line.substr(1, end - 1)));
+  }
+  if (first.closes) return false;
+  // An id may look like a tag: <dbpedia:Berlin>.
+  return is_element(first.name) || line.find('\t') == line.npos;
 }
 
 std::size_t read_trec(document_lines& lines) {
   std::size_t count = 0;
-  do {
-    std::string_view rest = trimmed(lines.line());
-    if (!begins_trec(rest)) {
-      if (!rest.empty() && !rest.starts_with('<'))
-        lines.fail(1, fmt::format("found {} between documents, expected <DOC> or <top>",
-                                  rulerank::quoted(rest)));
+  std::string joined;  // lines of a tag that does not end on its first
+  std::string_view rest = lines.line();
+  std::uint64_t begin = lines.number();
+  auto const go_on = [&](bool keep) {
+    joined = keep ? std::string(rest) + '\n' : std::string();
+    if (!lines.next()) return false;
+    if (!keep) begin = lines.number();
+    rest = keep ? std::string_view(joined += lines.line()) : lines.line();
+    return true;
+  };
+  for (;;) {
+    rest = trimmed(rest);
+    if (rest.empty()) {
+      if (!go_on(false)) return count;
       continue;
     }
+    if (!rest.starts_with('<'))
+      lines.fail_at(begin, 1,
+                    fmt::format("found {} between documents, expected <DOC> or <top>",
+                                rulerank::quoted(rest)));
+    bool const is_comment = rest.starts_with("<!--");
+    bool const has_subset = rest.starts_with("<!DOCTYPE") && rest.find('[') != rest.npos;
+    std::string_view const ends = is_comment ? "-->" : has_subset ? "]>" : ">";
+    std::size_t const mark = rest.find(ends);
+    if (mark == rest.npos) {
+      if (go_on(true)) continue;
+      lines.fail_at(begin, 1,
+                    fmt::format("found {} without its end, expected {}",
+                                rulerank::quoted(rest.substr(0, 12)), ends));
+    }
     tag const first = tag_at(rest, 0);
-    trec_element one{{}, lines.number()};
+    if (first.end == 0 || first.closes || !is_element(first.name)) {
+      rest.remove_prefix(mark + ends.size());
+      continue;
+    }
+    trec_element one{{}, begin, first.name, id_in(rest, first)};
     rest.remove_prefix(first.end);
     std::size_t end = find_end(rest, first.name);
     for (; end == rest.npos; end = find_end(rest, first.name)) {
@@ -284,14 +429,11 @@ std::size_t read_trec(document_lines& lines) {
       rest = lines.line();
     }
     one.text += rest.substr(0, end);
-    rest = trimmed(rest.substr(tag_at(rest, end).end));
-    if (!rest.empty())
-      lines.fail(0, fmt::format("found {} behind the end of a <{}>, expected a line feed",
-                                rulerank::quoted(rest), first.name));
+    rest.remove_prefix(end + tag_at(rest.substr(end), 0).end);
+    begin = lines.number();
     first.name == "DOC" ? give_document(lines, one) : give_topic(lines, one);
     ++count;
-  } while (lines.next());
-  return count;
+  }
 }
 
 }  // namespace rulerank::datasets

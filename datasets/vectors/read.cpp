@@ -22,7 +22,7 @@ constexpr std::size_t bytes_at_once = 1 << 20;
 struct opened_vectors {
   opened_vectors(context const& ctx, std::string const& path, vectors_format asked)
       : format(asked == vectors_format::automatic ? format_of_name(path, true) : asked),
-        text(open_text(ctx, path)),
+        text(open_bytes(ctx, path)),
         name(display_name(path)) {}
 
   vectors_format format;
@@ -72,6 +72,47 @@ std::int64_t integer_at(char const* at, number_form form) {
   return static_cast<std::int64_t>(bits << shift) >> shift;
 }
 
+/// Rows of a file that has a column behind the other; `first` is the number of the first.
+std::shared_ptr<std::byte const> rows_of_columns(context const& ctx, std::string_view bytes,
+                                                 vectors_layout const& layout, std::size_t first,
+                                                 std::size_t rows_of_file) {
+  std::size_t const size = layout.form.bytes;
+  auto const kept = aligned_bytes(std::max<std::size_t>(layout.rows * layout.stride, 1));
+  std::size_t const grain = std::max<std::size_t>(bytes_at_once / layout.stride, 1);
+  parallel_for(ctx, layout.rows, grain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t d = 0; d < layout.dimensions; ++d)
+      for (std::size_t row = begin; row < end; ++row)
+        std::memcpy(kept.get() + row * layout.stride + d * size,
+                    bytes.data() + layout.begin + (d * rows_of_file + first + row) * size, size);
+  });
+  return kept;
+}
+
+/// Integers of other sizes as int32. Throws `error` for one that is none.
+std::shared_ptr<std::byte const> int32_rows(context const& ctx, std::string_view bytes,
+                                            vectors_layout const& layout, std::size_t first,
+                                            std::size_t rows_of_file, std::string const& name) {
+  std::size_t const size = layout.form.bytes;
+  auto const kept = aligned_bytes(
+      std::max<std::size_t>(layout.rows * layout.dimensions * sizeof(std::int32_t), 1));
+  parallel_for(ctx, layout.rows, 1024, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t row = begin; row < end; ++row)
+      for (std::size_t d = 0; d < layout.dimensions; ++d) {
+        std::size_t const at = layout.by_columns ? (d * rows_of_file + first + row) * size
+                                                 : row * layout.stride + d * size;
+        std::int64_t const number = integer_at(bytes.data() + layout.begin + at, layout.form);
+        auto const value = static_cast<std::int32_t>(number);
+        if (value != number)
+          throw error({name, 0, 0},
+                      fmt::format("found {} in row {} (from 0), expected integers of 32 bits",
+                                  number, first + row));
+        std::memcpy(kept.get() + (row * layout.dimensions + d) * sizeof value, &value,
+                    sizeof value);
+      }
+  });
+  return kept;
+}
+
 }  // namespace
 
 /// Makes vectors that keep the text they lie in.
@@ -116,7 +157,8 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
     throw error({file.name, 0, 0},
                 "found numbers in one dimension, expected rows and their values");
   std::optional<element> const type = element_of(layout.form);
-  if (!type)
+  bool const is_other_integer = !type && layout.form.kind != 'f';
+  if (!type && !is_other_integer)
     throw error({file.name, 0, 0},
                 fmt::format("found values of type {}, expected <f2, <f4, <f8, |i1, |u1 or <i4",
                             spelled(layout.form)));
@@ -125,7 +167,7 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
   part.of_file = layout.rows;
   index_range const some = part_of(layout.rows);
   part.first = some.begin;
-  layout.begin += some.begin * layout.stride;
+  if (!layout.by_columns) layout.begin += some.begin * layout.stride;
   layout.rows = some.size();
   // What was decompressed is not kept for a part of it.
   bool const kept_for_less = layout.rows < part.of_file &&
@@ -134,7 +176,13 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
   bool const aligned =
       reinterpret_cast<std::uintptr_t>(bytes.data() + layout.begin) % layout.form.bytes == 0;
   vectors& read = part.rows;
-  if (gaps || !aligned || options.copy || kept_for_less) {
+  if (is_other_integer) {
+    auto const kept = int32_rows(ctx, bytes, layout, part.first, part.of_file, file.name);
+    read = vectors(element::int32, kept.get(), layout.rows, layout.dimensions, kept, file.name);
+  } else if (layout.by_columns) {
+    auto const kept = rows_of_columns(ctx, bytes, layout, part.first, part.of_file);
+    read = vectors(*type, kept.get(), layout.rows, layout.dimensions, kept, file.name);
+  } else if (gaps || !aligned || options.copy || kept_for_less) {
     auto const kept = copied_rows(ctx, bytes, layout);
     read = vectors(*type, kept.get(), layout.rows, layout.dimensions, kept, file.name);
   } else {

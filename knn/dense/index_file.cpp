@@ -58,7 +58,7 @@ void write_dense_index(context const& ctx, std::string const& path, dense_rows c
 }
 
 dense_index_content read_dense_index(context const& ctx, std::string const& path) {
-  auto const text = datasets::open_text(ctx, path);
+  auto const text = datasets::open_bytes(ctx, path);
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
   auto const read =

@@ -370,7 +370,7 @@ class Features(harness.CommandLine):
         self.file("d.jsonl", b'{"id":"1","a b":"flow","a_b":"flow"}\n')
         self.file("t.tsv", b"1\tflow\n")
         self.expect(3, "features", "--collection", "d.jsonl", "--topics", "t.tsv", "--out", "o",
-                    message="d.jsonl:1:1: found the features ")
+                    "--text-fields", "a b,a_b", message="d.jsonl:1:1: found the features ")
 
     def test_misspelt_topics(self):
         self.file("bad.tsv", (DRAWN / "topics.tsv").read_bytes().replace(b"bicycle", b"bicylce")
@@ -632,9 +632,9 @@ class ShownTexts(harness.CommandLine):
         self.pool("pool.txt", docs="docs.jsonl")
         self.file("turned.jsonl", lines(lambda of: dict(reversed(of.items()))))
         self.assertTrue(self.shown("pool.txt", docs="turned.jsonl"))
-        self.file("more.jsonl", lines(lambda of: {**of, "notes": "see " + of["id"]}))
+        self.file("more.jsonl", lines(lambda of: {**of, "abstract": "see " + of["id"]}))
         self.shown("pool.txt", docs="more.jsonl", code=3,
-                   message='as of 3 of its 3 documents; without its field "notes" it is; expected the texts that it was made of')
+                   message='as of 3 of its 3 documents; without its field "abstract" it is; expected the texts that it was made of')
         self.file("less.jsonl", lines(lambda of: {"id": of["id"], "text": of["text"]}))
         self.shown("pool.txt", docs="less.jsonl", code=3, message='as of 3 of its 3 documents; its field is "text"; expected')
 

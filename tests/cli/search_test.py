@@ -373,7 +373,7 @@ class Forms(Search):
     def test_fields_are_one_text(self):
         one = self.file("one", b'{"id": 1, "text": "red fish"}\n{"id": 2, "text": "blue"}\n')
         more = self.file("more", b'{"id": 1, "title": "red", "note": 7, "text": "fish"}\n'
-                                 b'{"id": "2", "a": "blue", "b": ""}\n')
+                                 b'{"id": "2", "body": "blue", "headline": ""}\n')
         line = ["--queries", self.file("q", b"q\tred fish\n")]
         self.assertEqual(self.neighbours("--collection", one, *line),
                          self.neighbours("--collection", more, *line))
@@ -829,7 +829,7 @@ class Refused(Search):
                 ("SMART without a number", b".I 1\n.W\nred\n.I x\n.W\n", "", ':4:4: found "x" after'),
                 ("SMART, an id again", b".I 1\n.W\nred\n.I 1\n.W\n", "", ':4:4: found id "1" again'),
                 ("BEIR's and another id", b'{"_id": 1, "id": 2, "text": ""}\n', "",
-                 ":1:1: found id and _id, expected one of them"),
+                 ":1:1: found _id and id, expected one of them"),
                 ("TREC without an end", b"<DOC>\n<DOCNO>1</DOCNO>\n", "",
                  ":1:1: found a <DOC> without its end"),
                 ("TREC without an id", b"<DOC>\n</DOC>\n", "", ":1:1: found a document without <DOCNO>"),

@@ -13,10 +13,12 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-constexpr named_values<datasets::text_format, 7> formats{
+constexpr named_values<datasets::text_format, 9> formats{
     {{"auto", datasets::text_format::automatic},
      {"tsv", datasets::text_format::tsv},
+     {"table", datasets::text_format::table},
      {"jsonl", datasets::text_format::jsonl},
+     {"json", datasets::text_format::json},
      {"folder", datasets::text_format::folder},
      {"cranfield", datasets::text_format::cranfield},
      {"trec", datasets::text_format::trec},
@@ -39,11 +41,26 @@ std::span<named_value<datasets::text_format> const> text_formats(bool vectors) {
   return std::span(formats).first(formats.size() - (vectors ? 0 : 1));
 }
 
+void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
+                   std::vector<std::string>& query_fields, std::string& id_field) {
+  value_option(verb, "--text-fields A,B,...", text_fields,
+               "JSON and tables of documents: the members or columns that are text")
+      ->delimiter(',')
+      ->default_str("");
+  value_option(verb, "--query-fields A,B,...", query_fields, "The same of queries and topics")
+      ->delimiter(',')
+      ->default_str("");
+  value_option(verb, "--id-field NAME", id_field,
+               "JSON and tables of documents: the member or column that is the id");
+}
+
 void text_arguments::add_reading_to(CLI::App& verb) {
   verb.add_option("--collection-format", format,
                   list_of_names(text_formats(vectors), name_list::alternatives));
   std::string const others = vectors ? "; queries too" : "; topics too";
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
+  add_fields_to(verb, index.reading.text_fields, index.reading.query_fields,
+                index.reading.id_field);
   verb.add_flag("--number-by-position", index.reading.number_by_position,
                 (vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
                          : "cranfield: ids are 1, 2, ... instead of the .I numbers") +

@@ -11,10 +11,15 @@
 
 namespace rulerank::inline v0::apps {
 
+/// --text-fields --query-fields --id-field.
+void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
+                   std::vector<std::string>& query_fields, std::string& id_field);
+
 /// Forms of texts; `vectors`: svmlight, the last one, too.
 std::span<named_value<datasets::text_format> const> text_formats(bool vectors);
 
-/// How text is read and indexed: --collection-format --labels --number-by-position --stop-words
+/// How text is read and indexed: --collection-format --labels --text-fields --query-fields
+/// --id-field --number-by-position --stop-words
 /// --stemmer --no-fold --min-length --max-length --no-numbers --weights --tf --weighting --k1 --b
 /// --min-documents --max-share.
 struct text_arguments {

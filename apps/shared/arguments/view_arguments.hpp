@@ -24,13 +24,17 @@ struct label_pool {
   datasets::discretizer const& cuts;
 };
 
-/// What labellers see of a document: --show --topics --show-format --labels --number-by-position
+/// What labellers see of a document: --show --topics --show-format --labels --text-fields
+/// --query-fields --id-field
+/// --number-by-position
 /// --other-texts --stemmer --names --neighbours, and the largest label that they give: --max-label.
 struct view_arguments {
   std::string show;
   std::string topics;
   std::string format = "auto";
   bool labels = false;
+  std::vector<std::string> text_fields, query_fields;
+  std::string id_field;
   std::optional<bool> number_by_position;
   bool other_texts = false;
   std::string stemmer = "english";

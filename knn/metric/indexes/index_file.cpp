@@ -129,7 +129,7 @@ void metric_index::save(context const& ctx, std::string const& path) const {
 }
 
 saved_metric_index metric_index::open(context const& ctx, std::string const& path) {
-  auto const text = datasets::open_text(ctx, path);
+  auto const text = datasets::open_bytes(ctx, path);
   std::string const name = datasets::display_name(path);
   std::string_view const bytes = text->bytes();
   auto const read =

@@ -1,0 +1,64 @@
+#pragma once
+// What the members of a JSON object, or the columns of a table, hold by their names.
+
+#include "datasets/text/document_lines.hpp"
+#include "datasets/text/documents.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rulerank::inline v0::datasets {
+
+/// In small letters, without `_`, `-` and blanks: `query-id` and `Query ID` are `queryid`.
+std::string plain_name(std::string_view name);
+
+/// A name of an id: of any item, of a document (`docid`), of a query (`qid`).
+bool is_id_name(std::string_view name);
+/// A name of an id where there is no other: `number`, `topic`.
+bool is_last_id_name(std::string_view name);
+/// A name of text: `text`, `contents`, `title`, `query`, ...
+bool is_text_name(std::string_view name);
+
+/// A member that may be of the document: its name, and its value as text.
+struct document_member {
+  std::string name;
+  std::string value;
+};
+
+/// Makes documents of named values, and remembers which names it left out.
+class member_reader {
+ public:
+  member_reader(document_lines& lines, text_options const& options)
+      : lines_(lines), options_(options) {}
+
+  bool is_id(std::string_view name) const;
+  bool is_wanted_text(std::string_view name) const;
+  /// Gives the document of these members, in their order; `line`: of its id. Throws `error` for no
+  /// id, for ids that differ, for no text, and for a query beside other text.
+  void give(std::vector<document_member>&& members, std::uint64_t line);
+  /// Warns of the members with text that were left out, and of names that were asked for in vain.
+  void finish() const;
+
+ private:
+  std::string expect_id(document_member const& id, std::uint64_t line) const;
+  std::string id_of(std::vector<document_member> const& members, std::uint64_t line) const;
+  std::vector<text_field> fields_of(std::vector<document_member>& members, std::uint64_t line);
+
+  document_lines& lines_;
+  text_options const& options_;
+  std::vector<std::string> left_out_;
+  std::vector<std::string> found_;  // of those that are asked for
+};
+
+/// JSON lines; `of_part`: some lines of a file, which may be without documents.
+void read_jsonl(document_lines& lines, text_options const& options, bool of_part);
+/// A JSON array of objects, whose first line is read.
+void read_json_array(document_lines& lines, text_options const& options);
+
+/// What is between the columns of a header that names an id and text; 0 for any other line.
+char header_delimiter(std::string_view line);
+/// Records below a header, which is the line that is read.
+void read_table(document_lines& lines, text_options const& options);
+
+}  // namespace rulerank::datasets
