@@ -1,12 +1,17 @@
 #include "datasets/transactions.hpp"
 
 #include "core/error.hpp"
+#include "datasets/text/document_members.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <list>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -83,7 +88,8 @@ std::vector<std::uint32_t> rank(std::vector<std::uint32_t>& items) {
 
 namespace {
 
-/// Calls read_line(begin, end, position of the line, items) for each line of a file.
+/// Calls read_line(begin, end, position of the line, items) for each line of a file, which says
+/// whether it is a transaction.
 template <class ReadLine>
 transactions read_lines(context const& ctx, std::string const& path, ReadLine&& read_line) {
   auto const text = open_text(ctx, path);
@@ -94,9 +100,10 @@ transactions read_lines(context const& ctx, std::string const& path, ReadLine&& 
   for (std::size_t begin = bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; begin < bytes.size();) {
     std::size_t const end = std::min(bytes.find('\n', begin), bytes.size());
     if (++line.line % lines_a_report == 0) ctx.report("read", begin, bytes.size());
-    read_line(bytes.data() + begin, bytes.data() + end, line, read.items);
-    make_set(read.items, read.row.back());
-    read.row.push_back(read.items.size());
+    if (read_line(bytes.data() + begin, bytes.data() + end, line, read.items)) {
+      make_set(read.items, read.row.back());
+      read.row.push_back(read.items.size());
+    }
     begin = end + 1;
   }
   expect_unchanged(*text, read.name);
@@ -126,25 +133,277 @@ class name_numbers {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-void read_names(char const* const begin, char const* const end, char separator,
-                source_position const& line, name_numbers& numbers,
-                std::vector<std::uint32_t>& out) {
-  bool const by_blanks = is_separator_blank(separator);
-  if (std::all_of(begin, end, is_separator_blank)) return;
-  for (char const* at = begin;;) {
-    char const* const stop =
-        by_blanks ? std::find_if(at, end, is_separator_blank) : std::find(at, end, separator);
-    char const* first = std::find_if_not(at, stop, is_separator_blank);
-    char const* last = stop;
-    while (last != first && is_separator_blank(last[-1])) --last;
-    if (first != last)
-      out.push_back(numbers.of({first, static_cast<std::size_t>(last - first)}));
-    else if (!by_blanks)
-      throw error({line.file, line.line, static_cast<std::uint64_t>(at - begin) + 1},
-                  "found no name, expected one between two separators");
-    if (stop == end) return;
-    at = stop + 1;
+bool is_blank_line(char const* begin, char const* end) {
+  return std::all_of(begin, end, is_separator_blank);
+}
+
+bool begins_note(char const* begin, char const* end) {
+  return begin != end && (*begin == '#' || *begin == '%' || *begin == '@');
+}
+
+/// Passes over lines that are no transactions, and blank ones right behind them.
+class passed_notes {
+ public:
+  /// Whether a line is passed over, be it a note itself or not.
+  bool take(bool is_note, char const* begin, char const* end, std::uint64_t line) {
+    within_ = is_note || (within_ && is_blank_line(begin, end));
+    if (within_ && count_++ == 0) first_ = line;
+    return within_;
   }
+  void report(std::string const& name, std::function<void(std::string const&)> const& warn) const {
+    if (count_ > 0 && warn)
+      warn(fmt::format("{}:{}: passed over {} of comments, this one first", name, first_,
+                       counted(count_, "line")));
+  }
+
+ private:
+  bool within_ = false;
+  std::size_t count_ = 0;
+  std::uint64_t first_ = 0;
+};
+
+/// A cell of a line, and its column.
+struct basket_cell {
+  std::string_view text;
+  std::size_t column = 1;
+};
+
+/// Cuts lines into names.
+class basket_lines {
+ public:
+  explicit basket_lines(char separator)
+      : separator_(separator), by_blanks_(is_separator_blank(separator)) {}
+
+  /// Those of a line, without the empty ones behind the last; valid until the next call.
+  std::vector<basket_cell> const& cells(std::string_view line, source_position const& place) {
+    cells_.clear();
+    kept_.clear();
+    for (std::size_t at = 0; at <= line.size();) {
+      while (at < line.size() && is_separator_blank(line[at]) && line[at] != separator_) ++at;
+      basket_cell cell{{}, at + 1};
+      if (at < line.size() && line[at] == '"')
+        at = read_quoted(line, at, place, cell.text);
+      else
+        at = read_plain(line, at, cell.text);
+      if (!cell.text.empty() || !by_blanks_) cells_.push_back(cell);
+      ++at;  // the separator
+    }
+    while (!cells_.empty() && cells_.back().text.empty()) cells_.pop_back();
+    return cells_;
+  }
+
+ private:
+  bool ends(char c) const { return by_blanks_ ? is_separator_blank(c) : c == separator_; }
+
+  std::size_t read_plain(std::string_view line, std::size_t at, std::string_view& text) const {
+    std::size_t const begin = at;
+    while (at < line.size() && !ends(line[at])) ++at;
+    text = line.substr(begin, at - begin);
+    while (!text.empty() && is_separator_blank(text.back())) text.remove_suffix(1);
+    return at;
+  }
+
+  std::size_t read_quoted(std::string_view line, std::size_t begin, source_position const& place,
+                          std::string_view& text) {
+    std::string name;
+    std::size_t at = begin + 1;
+    for (;; ++at) {
+      if (at == line.size())
+        throw error({place.file, place.line, begin + 1},
+                    "found a quote that is not closed, expected another one on the line");
+      if (line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')) break;
+      if (line[at] == '"') ++at;
+      name += line[at];
+    }
+    ++at;
+    while (at < line.size() && is_separator_blank(line[at]) && !ends(line[at])) ++at;
+    if (at < line.size() && !ends(line[at]))
+      throw error({place.file, place.line, at + 1},
+                  fmt::format("found {} behind a quote, expected a separator or the line's end",
+                              rulerank::quoted(line.substr(at, 1))));
+    text = kept_.emplace_back(std::move(name));
+    return at;
+  }
+
+  char separator_;
+  bool by_blanks_;
+  std::vector<basket_cell> cells_;
+  std::list<std::string> kept_;
+};
+
+/// Whether a name is one that headers of baskets and of pairs have.
+bool is_basket_title(std::string_view name) {
+  constexpr std::string_view titles[] = {"order",       "orderid",       "ordernumber",
+                                         "transaction", "transactionid", "tid",
+                                         "basket",      "basketid",      "invoice",
+                                         "invoiceno",   "invoiceid",     "id",
+                                         "customer",    "user",          "customerid",
+                                         "userid",      "session",       "sessionid",
+                                         "cart",        "cartid",        "membernumber",
+                                         "item",        "items",         "item(s)",
+                                         "itemid",      "itemname",      "itemdescription",
+                                         "product",     "products",      "productid",
+                                         "productname", "stockcode",     "sku"};
+  std::string plain = plain_name(name);
+  while (!plain.empty() && plain.back() >= '0' && plain.back() <= '9') plain.pop_back();
+  return std::find(std::begin(titles), std::end(titles), plain) != std::end(titles);
+}
+
+/// What is a line that begins with `#`, `%` or `@`.
+bool is_basket_note(std::string_view line, source_position const& place,
+                    basket_options const& options) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (options.comments) return *options.comments;
+  std::string_view const rest = line.substr(1);
+  bool const is_clear =
+      line[0] == '@'
+          ? !rest.empty() && rest[0] >= 'A' && rest[0] <= 'Z' &&
+                rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == rest.find_first_of("=")
+          : rest.empty() || is_separator_blank(rest[0]) || rest[0] == line[0];
+  if (!is_clear)
+    throw error({place.file, place.line, 1},
+                fmt::format("found {}, a comment or an item, expected --comments skip or "
+                            "--comments keep to say which",
+                            rulerank::quoted(line.substr(0, line.find_first_of(" \t,;")))));
+  return true;
+}
+
+/// Whether lines of two names are pairs of an id and an item by all that can be seen.
+class pair_watch {
+ public:
+  void take(std::vector<basket_cell> const& cells) {
+    could_be_ = could_be_ && cells.size() == 2;
+    if (!could_be_) return;
+    ++lines_;
+    std::string const first(cells[0].text);
+    if (first == last_) {
+      repeats_ = true;
+    } else {
+      could_be_ = firsts_.insert(first).second;
+      last_ = first;
+    }
+    seconds_.emplace(cells[1].text);
+  }
+  bool found() const {
+    return could_be_ && repeats_ && lines_ > 2 &&
+           std::none_of(firsts_.begin(), firsts_.end(),
+                        [&](std::string const& one) { return seconds_.contains(one); });
+  }
+
+ private:
+  bool could_be_ = true, repeats_ = false;
+  std::size_t lines_ = 0;
+  std::string last_;
+  std::unordered_set<std::string> firsts_, seconds_;
+};
+
+/// Reads the lines of baskets, or of pairs.
+class basket_reader {
+ public:
+  basket_reader(basket_options const& options) : options_(options), lines_(options.separator) {}
+
+  bool read_line(char const* begin, char const* end, source_position const& place,
+                 std::vector<std::uint32_t>& out) {
+    std::string_view const line(begin, static_cast<std::size_t>(end - begin));
+    if (place.line <= options_.skip_lines) return false;
+    bool const is_note = begins_note(begin, end) && is_basket_note(line, place, options_);
+    if (notes_.take(is_note, begin, end, place.line)) return false;
+    if (is_blank_line(begin, end)) return !options_.pairs;
+    auto const& cells = lines_.cells(line, place);
+    if (std::exchange(is_first_, false) && options_.skip_lines == 0 && is_header(cells)) {
+      if (options_.pairs) return false;
+      throw error(
+          {place.file, place.line, 1},
+          fmt::format("found the header {}, expected items; where a line is a basket's id and an "
+                      "item, expected --form pairs, and --skip-lines 1 passes over a header",
+                      rulerank::quoted(line.substr(0, line.find('\r')))));
+    }
+    for (basket_cell const& cell : cells)
+      if (cell.text.empty())
+        throw error({place.file, place.line, cell.column},
+                    "found no name, expected one between two separators");
+    if (options_.pairs) return add_pair(cells, place, out);
+    watch_.take(cells);
+    for (basket_cell const& cell : cells) out.push_back(numbers_.of(cell.text));
+    return true;
+  }
+
+  transactions finish(transactions&& read) {
+    notes_.report(read.name, options_.warn);
+    if (options_.pairs) gather(read);
+    if (watch_.found() && options_.warn)
+      options_.warn(fmt::format(
+          "{}: each line is two names, the first of which no other line has as its second; where a "
+          "line is a basket's id and an item, expected --form pairs",
+          read.name));
+    std::vector<std::uint32_t> place;
+    read.names = numbers_.sorted(place);
+    for (std::uint32_t& x : read.items) x = place[x];
+    for (std::size_t t = 0; t < read.size(); ++t)
+      std::sort(read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t]),
+                read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t + 1]));
+    return std::move(read);
+  }
+
+ private:
+  static bool is_header(std::vector<basket_cell> const& cells) {
+    return std::all_of(cells.begin(), cells.end(),
+                       [](basket_cell const& c) { return is_basket_title(c.text); });
+  }
+
+  bool add_pair(std::vector<basket_cell> const& cells, source_position const& place,
+                std::vector<std::uint32_t>& out) {
+    if (cells.size() != 2)
+      throw error({place.file, place.line, cells.size() > 2 ? cells[2].column : 1},
+                  fmt::format("found {}, expected 2: a basket's id and an item",
+                              counted(cells.size(), "cell")));
+    of_line_.push_back(baskets_.of(cells[0].text));
+    out.push_back(numbers_.of(cells[1].text));
+    return true;
+  }
+
+  /// Makes a transaction of the items of each basket, in the order of their first lines.
+  void gather(transactions& read) {
+    std::vector<std::vector<std::uint32_t>> baskets;
+    for (std::size_t line = 0; line < of_line_.size(); ++line) {
+      if (of_line_[line] == baskets.size()) baskets.emplace_back();
+      baskets[of_line_[line]].push_back(read.items[line]);
+    }
+    read.items.clear();
+    read.row.assign(1, 0);
+    for (auto const& items : baskets) {
+      read.items.insert(read.items.end(), items.begin(), items.end());
+      make_set(read.items, read.row.back());
+      read.row.push_back(read.items.size());
+    }
+  }
+
+  basket_options const& options_;
+  basket_lines lines_;
+  passed_notes notes_;
+  pair_watch watch_;
+  name_numbers numbers_, baskets_;
+  std::vector<std::uint32_t> of_line_;  // the basket of each pair
+  bool is_first_ = true;
+};
+
+/// Takes SPMF's `@ITEM=1=apple`; of other notes nothing is taken.
+void read_item_name(std::string_view line, source_position const& place,
+                    std::unordered_map<std::uint32_t, std::string>& names) {
+  constexpr std::string_view key = "@ITEM=";
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (!line.starts_with(key)) return;
+  std::size_t const mark = std::min(line.find('=', key.size()), line.size());
+  std::string_view const number = line.substr(key.size(), mark - key.size());
+  std::uint32_t item = 0;
+  auto const [end, status] = std::from_chars(number.data(), number.data() + number.size(), item);
+  if (status != std::errc() || end != number.data() + number.size() || mark + 1 >= line.size())
+    throw error({place.file, place.line, key.size() + 1},
+                fmt::format("found {}, expected an item and its name, as in @ITEM=1=apple",
+                            rulerank::quoted(line.substr(key.size()))));
+  if (!names.try_emplace(item, line.substr(mark + 1)).second)
+    throw error({place.file, place.line, key.size() + 1},
+                fmt::format("found the name of item {} again, expected it once", item));
 }
 
 /// What the items of a feature stand for.
@@ -160,24 +419,34 @@ void name_ranges(feature_cuts const& of, std::string const& feature, bool missin
 }  // namespace
 
 transactions read_fimi(context const& ctx, std::string const& path) {
-  transactions read = read_lines(ctx, path, read_integers);
-  for (std::uint32_t const x : rank(read.items)) read.names.push_back(std::to_string(x));
+  passed_notes notes;
+  std::unordered_map<std::uint32_t, std::string> names;
+  bool any_notes = false;
+  transactions read =
+      read_lines(ctx, path, [&](auto const begin, auto const end, auto const& line, auto& out) {
+        bool const is_note = begins_note(begin, end);
+        any_notes = any_notes || is_note;
+        if (any_notes && notes.take(is_note, begin, end, line.line)) {
+          read_item_name({begin, static_cast<std::size_t>(end - begin)}, line, names);
+          return false;
+        }
+        read_integers(begin, end, line, out);
+        return true;
+      });
+  for (std::uint32_t const x : rank(read.items)) {
+    auto const named = names.find(x);
+    read.names.push_back(named == names.end() ? std::to_string(x) : named->second);
+  }
   return read;
 }
 
-transactions read_baskets(context const& ctx, std::string const& path, char separator) {
-  name_numbers numbers;
-  transactions read =
+transactions read_baskets(context const& ctx, std::string const& path,
+                          basket_options const& options) {
+  basket_reader reader(options);
+  return reader.finish(
       read_lines(ctx, path, [&](auto const begin, auto const end, auto const& line, auto& out) {
-        read_names(begin, end, separator, line, numbers, out);
-      });
-  std::vector<std::uint32_t> place;
-  read.names = numbers.sorted(place);
-  for (std::uint32_t& x : read.items) x = place[x];
-  for (std::size_t t = 0; t < read.size(); ++t)
-    std::sort(read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t]),
-              read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t + 1]));
-  return read;
+        return reader.read_line(begin, end, line, out);
+      }));
 }
 
 transactions transactions_of(binned_dataset const& data, discretizer const& fitted, bool labels) {

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,13 +32,29 @@ struct transactions {
 
 /// Reads FIMI's form: integers from 0 to 4294967295 separated by blanks, one transaction a line. An
 /// item that a line lists twice counts once; a line without items is a transaction. Ids follow the
-/// integers, which are the names. Throws `error` for anything else, and for a file without lines.
+/// integers, which are the names. SPMF's lines that begin with `#`, `%` or `@` are no transactions,
+/// and blank lines right behind them neither; `@ITEM=1=apple` names an item. Throws `error` for
+/// anything else, and for a file without lines.
 transactions read_fimi(context const& ctx, std::string const& path);
 
+struct basket_options {
+  char separator = ' ';            ///< between names; a blank: any run of blanks
+  bool pairs = false;              ///< a line is a basket's id and one of its items, in any order
+  std::size_t skip_lines = 0;      ///< of the file's begin
+  std::optional<bool> comments{};  ///< lines that begin with `#`, `%` or `@`: whether they are none
+  std::function<void(std::string const&)> warn{};  ///< may be empty
+};
+
 /// Reads items by name: one transaction a line, names between blanks, or between `separator` with
-/// the blanks around them cut off. Else as read_fimi; ids follow the names in the order of their
-/// bytes. Throws `error` for an empty name and a file without lines.
-transactions read_baskets(context const& ctx, std::string const& path, char separator = ' ');
+/// the blanks around them cut off. A name that begins with a double quote ends with one; within, a
+/// quote stands doubled. Separators at the end of a line are passed over. Ids follow the names in
+/// the order of their bytes. Comments are lines of `#` or `%` and a blank, and SPMF's of `@` and
+/// capitals, with blank lines right behind them; `warn` gets their number. Otherwise as read_fimi.
+/// Throws `error` for an empty name between others, a quote that is not closed, another line that
+/// begins with `#`, `%` or `@` where `comments` does not say what it is, a header of usual names,
+/// and a file without lines. `warn` hears of lines that look like pairs.
+transactions read_baskets(context const& ctx, std::string const& path,
+                          basket_options const& options = {});
 
 /// Documents as transactions: their items, named by feature and range (`12:[0.25,0.5)`,
 /// `12:missing`), and with `labels` one more for each label that occurs (`label=2`), behind the

@@ -66,12 +66,63 @@ TEST_F(transaction_files, faults_of_fimi) {
 TEST_F(transaction_files, baskets) {
   EXPECT_EQ(named(read_baskets({}, file("milk  bread\tbread \r\n\n butter\n"))),
             (rows{{"bread", "milk"}, {}, {"butter"}}));
-  EXPECT_EQ(named(read_baskets({}, file("green tea, milk ,green tea\n \nmilk\n"), ',')),
-            (rows{{"green tea", "milk"}, {}, {"milk"}}));
+  EXPECT_EQ(
+      named(read_baskets({}, file("green tea, milk ,green tea\n \nmilk\n"), {.separator = ','})),
+      (rows{{"green tea", "milk"}, {}, {"milk"}}));
   EXPECT_EQ(named(read_baskets({}, file("10 9 2\n"))), (rows{{"10", "2", "9"}})) << "by bytes";
-  EXPECT_EQ(complaint_of(folder_ / "in", [&] { read_baskets({}, file("a,b\na, ,b\n"), ','); }),
-            ":2:3: found no name, expected one between two separators");
+  EXPECT_EQ(complaint_of(folder_ / "in",
+                         [&] { read_baskets({}, file("a,b\na, ,b\n"), {.separator = ','}); }),
+            ":2:4: found no name, expected one between two separators");
   EXPECT_THROW(read_baskets({}, file("")), error);
+}
+
+TEST_F(transaction_files, spmf) {
+  EXPECT_EQ(
+      named(read_fimi({}, file("@CONVERTED_FROM_TEXT\n@ITEM=2=pear\r\n% a\n\n1 2\n\n# b\n2\n"))),
+      (rows{{"1", "pear"}, {}, {"pear"}}));
+  EXPECT_EQ(message_of("@ITEM=x=pear\n1\n"),
+            ":1:7: found \"x=pear\", expected an item and its name, as in @ITEM=1=apple");
+  EXPECT_EQ(message_of("@ITEM=1=a\n@ITEM=1=b\n1\n"),
+            ":2:7: found the name of item 1 again, expected it once");
+}
+
+TEST_F(transaction_files, baskets_as_tools_write_them) {
+  std::vector<std::string> warnings;
+  basket_options options{.separator = ',',
+                         .warn = [&](std::string const& w) { warnings.push_back(w); }};
+  auto const read = [&](std::string_view text) {
+    return named(read_baskets({}, file(text), options));
+  };
+  EXPECT_EQ(read("# a\n#\n\nx,y,,\n,\n\"a, \"\"b\"\"\" ,z,\r\n"),
+            (rows{{"x", "y"}, {}, {"a, \"b\"", "z"}}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          folder_ / "in:1: passed over 3 lines of comments, this one first"}));
+  warnings.clear();
+  EXPECT_EQ(read("1,a\n1,b\n2,a\n").size(), 3U);
+  EXPECT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings.at(0).find("--form pairs"), std::string::npos);
+  options.pairs = true;
+  EXPECT_EQ(read("order,item\n1,b\n2,a\n1,a\n1,a\n\n"), (rows{{"a", "b"}, {"a"}}));
+  options = {.separator = ','};
+  input_and_message const faults[] = {
+      {"order,item\n1,a\n",
+       ":1:1: found the header \"order,item\", expected items; where a line is a basket's id and "
+       "an "
+       "item, expected --form pairs, and --skip-lines 1 passes over a header"},
+      {"a\n#b,c\n",
+       ":2:1: found \"#b\", a comment or an item, expected --comments skip or "
+       "--comments keep to say which"},
+      {"a,\"b\n", ":1:3: found a quote that is not closed, expected another one on the line"},
+      {"\"b\"c\n", ":1:4: found \"c\" behind a quote, expected a separator or the line's end"},
+  };
+  auto const fault_of = [&](std::string const& text) {
+    return complaint_of(folder_ / "in", [&] { read_baskets({}, file(text), options); });
+  };
+  expect_messages(faults, fault_of);
+  options.pairs = true;
+  EXPECT_EQ(fault_of("1,a,b\n"), ":1:5: found 3 cells, expected 2: a basket's id and an item");
+  options = {.skip_lines = 1, .comments = false};
+  EXPECT_EQ(read("order item\n#b c\n"), (rows{{"#b", "c"}}));
 }
 
 TEST(transactions, of_documents) {

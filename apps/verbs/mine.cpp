@@ -28,13 +28,14 @@ struct mine_input {
   std::vector<rules::appearance> where;
 };
 
-mine_input read_input(session& owner, mine_arguments const& given, mine_request const& wanted) {
+mine_input read_input(session& owner, mine_arguments const& given, mine_request& wanted) {
   auto const timer = owner.stage("read");
   mine_input in;
   if (given.train.empty()) {
     std::string const& path = owner.input(given.transactions);
-    in.data = given.form == "baskets" ? datasets::read_baskets(owner.ctx(), path, wanted.separator)
-                                      : datasets::read_fimi(owner.ctx(), path);
+    wanted.baskets.warn = [&owner](std::string const& message) { owner.warn(message); };
+    in.data = given.form == "fimi" ? datasets::read_fimi(owner.ctx(), path)
+                                   : datasets::read_baskets(owner.ctx(), path, wanted.baskets);
   } else {
     auto const documents = given.rules || given.reading.drop_unjudged
                                ? given.reading.read_judged(owner, given.train, "learn from")

@@ -112,7 +112,8 @@ struct support_bound {
   std::uint32_t of(std::uint64_t n) const;
 };
 
-/// Throws `usage_error` for what is neither, for more than 100 % and for more than 9 decimals.
+/// Throws `usage_error` for what is neither, for more than 100 %, and for more digits than
+/// 64 bits hold or more than 36 decimals.
 support_bound support_bound_from(std::string_view text);
 
 /// A smallest share such as a confidence: "80%" or "0.8"; 0 to 1. Throws `usage_error`.

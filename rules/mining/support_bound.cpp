@@ -9,7 +9,8 @@
 namespace rulerank::inline v0::rules {
 namespace {
 
-constexpr unsigned most_decimals = 9;
+__extension__ using wide_number = unsigned __int128;
+constexpr unsigned most_decimals = 36;  // so that 100 x 10^decimals is a `wide_number`
 
 bool read_digits(std::string_view text, std::uint64_t& value) {
   auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -23,12 +24,12 @@ bool read_decimal(std::string_view text, std::uint64_t& value, unsigned& decimal
   std::string_view const behind = text.substr(std::min(point + 1, text.size()));
   digits += behind;
   decimals = static_cast<unsigned>(behind.size());
-  return behind.size() <= most_decimals && digits.size() <= 18 &&
-         (point == text.size() || !behind.empty()) && read_digits(digits, value);
+  return behind.size() <= most_decimals && (point == text.size() || !behind.empty()) &&
+         read_digits(digits, value);
 }
 
-std::uint64_t power_of_ten(unsigned n) {
-  std::uint64_t p = 1;
+wide_number power_of_ten(unsigned n) {
+  wide_number p = 1;
   for (; n > 0; --n) p *= 10;
   return p;
 }
@@ -38,10 +39,9 @@ std::uint64_t power_of_ten(unsigned n) {
 std::uint32_t support_bound::of(std::uint64_t n) const {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (!percent) return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(value, 1, most));
-  __extension__ using wide = unsigned __int128;
-  wide const whole = wide{100} * power_of_ten(decimals);
-  wide const least = (wide{value} * n + whole - 1) / whole;
-  return static_cast<std::uint32_t>(std::clamp<wide>(least, 1, most));
+  wide_number const whole = wide_number{100} * power_of_ten(decimals);
+  wide_number const least = (wide_number{value} * n + whole - 1) / whole;
+  return static_cast<std::uint32_t>(std::clamp<wide_number>(least, 1, most));
 }
 
 support_bound support_bound_from(std::string_view text) {

@@ -16,12 +16,16 @@ TEST(support_bound, counts_and_percentages) {
   EXPECT_EQ(support_bound_from("0%").of(7), 1U);
   EXPECT_EQ(support_bound_from("33.333333333%").of(3), 1U);
   EXPECT_EQ(support_bound_from("33.333333334%").of(3), 2U);
+  EXPECT_EQ(support_bound_from("0.006046802249410437%").of(100'000), 7U)
+      << "all digits of a double";
+  EXPECT_EQ(support_bound_from("25.0000000000000001%").of(4), 2U) << "exactly";
   EXPECT_EQ(support_bound_from("100.0%").of(4294967295U), 4294967295U);
 }
 
 TEST(support_bound, refuses_the_rest) {
-  for (char const* text : {"", "%", "-5", "1.5", "101%", "100.1%", "5 %", "a", "1.%",
-                           "1.0000000001%", "1e3", "99999999999999999999"})
+  for (char const* text :
+       {"", "%", "-5", "1.5", "101%", "100.1%", "5 %", "a", "1.%",
+        "1.0000000000000000000000000000000000001%", "1e3", "99999999999999999999"})
     EXPECT_THROW(support_bound_from(text), usage_error) << text;
 }
 

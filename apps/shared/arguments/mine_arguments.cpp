@@ -18,8 +18,11 @@ void check_input(mine_arguments const& given) {
   } else if (given.form != "fimi") {
     throw usage_error("--form is for --transactions, found --train");
   }
-  if (!given.separator.empty() && given.form != "baskets")
-    throw usage_error("--separator is for --form baskets");
+  for (auto const& [option, is_given] : {std::pair("--separator", !given.separator.empty()),
+                                         std::pair("--comments", !given.comments.empty()),
+                                         std::pair("--skip-lines", given.skip_lines > 0)})
+    if (is_given && given.form == "fimi")
+      throw usage_error(fmt::format("{} is for --form baskets or pairs", option));
   if (given.separator.size() > 1 && given.separator != "\\t")
     throw usage_error(
         fmt::format("--separator: found '{}', expected one character", given.separator));
@@ -41,10 +44,15 @@ void check_rules(mine_arguments const& given) {
 void add_input(CLI::App& verb, mine_arguments& given) {
   path_option(verb, "--transactions,TRANSACTIONS", given.transactions,
               "One transaction a line; - is standard input");
-  word_option(verb, "--form", given.form, {"fimi", "baskets"},
-              "What a line of it is: integers (fimi) or names of items (baskets)");
+  word_option(verb, "--form", given.form, {"fimi", "baskets", "pairs"},
+              "What a line of it is: integers (fimi), names of items (baskets), or a basket's id "
+              "and one of its items (pairs)");
   value_option(verb, "--separator C", given.separator,
                "Character between the names of a basket; without it blanks");
+  word_option(verb, "--comments", given.comments, {"skip", "keep"},
+              "Baskets: what lines are that begin with #, % or @; default: # and a blank are "
+              "comments, others an error");
+  number_option(verb, "--skip-lines", given.skip_lines, "Baskets: pass over the first N lines");
   path_option(verb, "--train", given.train,
               "SVMlight or LETOR file instead: a document's items are its features' bins; with "
               "--rules its label is the consequent");
@@ -93,7 +101,10 @@ mine_request mine_arguments::request() const {
   if (!given.measures.empty()) wanted.writing.measures = split_list(given.measures);
   read_for("--measures", rules::check_measures, wanted.writing.measures);
   if (!given.separator.empty())
-    wanted.separator = given.separator == "\\t" ? '\t' : given.separator.front();
+    wanted.baskets.separator = given.separator == "\\t" ? '\t' : given.separator.front();
+  wanted.baskets.pairs = given.form == "pairs";
+  wanted.baskets.skip_lines = given.skip_lines;
+  if (!given.comments.empty()) wanted.baskets.comments = given.comments == "skip";
   if (!given.train.empty()) given.discretizer.options();
   return wanted;
 }

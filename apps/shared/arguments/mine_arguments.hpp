@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/shared/arguments/arguments.hpp"
+#include "datasets/transactions.hpp"
 #include "rules/mining/miner.hpp"
 #include "rules/mining/writer.hpp"
 
@@ -18,16 +19,18 @@ struct mine_request {
   rules::mining_options mining;
   double min_confidence = 0;
   rules::writer_options writing;
-  char separator = ' ';
+  datasets::basket_options baskets;
 };
 
-/// What is mined and how: --transactions --form --separator or --train with its reading and
-/// discretizing, --min-support --min-size --max-size --kind --out --format --engine, and the group
-/// of --rules.
+/// What is mined and how: --transactions --form --separator --comments --skip-lines or --train with
+/// its reading and discretizing, --min-support --min-size --max-size --kind --out --format
+/// --engine, and the group of --rules.
 struct mine_arguments {
   std::string transactions;
   std::string form = "fimi";
   std::string separator;
+  std::string comments;
+  std::size_t skip_lines = 0;
   std::string train;
   reading_arguments reading;
   discretizer_arguments discretizer;
