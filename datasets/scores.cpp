@@ -32,6 +32,12 @@ std::uint64_t read_index(std::string const& name, std::uint64_t line, field cons
   return value;
 }
 
+/// What CatBoost writes above its two columns, a document's number and its score.
+bool is_catboost_header(std::vector<field> const& fields) {
+  return fields.size() == 2 && (fields[0].text == "SampleId" || fields[0].text == "DocId") &&
+         (fields[1].text == "RawFormulaVal" || fields[1].text == "Probability");
+}
+
 /// RankLib's qids and indices, line by line, against those of the documents.
 void check_documents(score_list const& scores, dataset const& test,
                      std::span<std::size_t const> places) {
@@ -67,6 +73,10 @@ score_list read_scores(context const& ctx, std::string const& path) {
   for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
     split_fields(line, fields);
     if (fields.empty()) return;
+    if (columns == 0 && is_catboost_header(fields)) {
+      columns = 2;
+      return;
+    }
     if (columns == 0) {
       if (fields.size() != 1 && fields.size() != 3)
         throw error({scores.name, number, fields.back().column},
@@ -82,6 +92,11 @@ score_list read_scores(context const& ctx, std::string const& path) {
       scores.qids.emplace_back(fields[0].text);
       scores.index.push_back(read_index(scores.name, number, fields[1]));
     }
+    if (columns == 2 && read_index(scores.name, number, fields[0]) != scores.values.size())
+      throw error(
+          {scores.name, number, fields[0].column},
+          fmt::format("found document {}, expected {}: scores in the order of the documents",
+                      fields[0].text, scores.values.size()));
     scores.values.push_back(read_score(scores.name, number, fields.back()));
     scores.line_numbers.push_back(number);
   });

@@ -22,7 +22,8 @@ struct score_list {
   std::vector<std::uint64_t> line_numbers;
 };
 
-/// Reads one number a line, or RankLib's three columns (qid, index within the query, score); plain,
+/// Reads one number a line, RankLib's three columns (qid, index within the query, score), or below
+/// its header CatBoost's two (number of the document from 0, which ascends, and score); plain,
 /// .gz or .zst, "-" for standard input; blank lines are passed over. Throws `error` with line and
 /// column for a number of columns other than the first line's, for what is not a number, for NaN
 /// and infinity, and for a file without scores.

@@ -65,6 +65,19 @@ TEST_F(score_files, are_refused_where_they_are_wrong) {
   EXPECT_THROW(read_scores(context{}, folder_ / "absent"), error);
 }
 
+TEST_F(score_files, of_catboost) {
+  std::string const header = "SampleId\tRawFormulaVal\n";
+  EXPECT_EQ(read_scores(context{}, file(header + "0\t0.53\n1\t-0.2\n")).values,
+            (std::vector<double>{0.53, -0.2}));
+  input_and_message const rows[] = {
+      {header, ":1:1: found no scores, expected a number a line"},
+      {header + "0\t1\n2\t1\n",
+       ":3:1: found document 2, expected 1: scores in the order of the documents"},
+      {header + "0\t1\t2\n", ":2:5: found 3 columns, expected 2 as on the lines before"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text); });
+}
+
 TEST_F(score_files, belong_to_a_test_set) {
   input_and_message const rows[] = {
       {"1\n2\n", ":2:1: found 2 scores, expected 3, one for each document of test.txt"},

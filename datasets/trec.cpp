@@ -1,12 +1,19 @@
 #include "datasets/trec.hpp"
 
 #include "core/error.hpp"
+#include "datasets/delimited/documents.hpp"
+#include "datasets/delimited/records.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/number.hpp"
+#include "datasets/svmlight/fields.hpp"
+#include "datasets/text/document_members.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <list>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
@@ -24,6 +31,13 @@ bool is_header(std::vector<field> const& fields) {
   constexpr std::string_view names[] = {"query-id", "corpus-id", "score"};
   return std::equal(fields.begin(), fields.end(), std::begin(names), std::end(names),
                     [](field const& f, std::string_view name) { return f.text == name; });
+}
+
+/// The first line of a text that says something.
+std::string_view first_line(std::string_view text) {
+  remove_byte_order_mark(text);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text.substr(0, text.find('\n'));
 }
 
 /// Calls `work(fields, line)` for each line that says something; returns whether there was one.
@@ -72,33 +86,135 @@ class query_table {
 
 }  // namespace
 
+namespace {
+
+/// A whole number, which may be written with a point (3.0); false: it is none.
+bool read_grade(std::string_view text, std::int32_t& label) {
+  std::string_view const digits = text.substr(text.starts_with('+') ? 1 : 0);
+  auto const [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
+  if (status == std::errc{} && end == digits.data() + digits.size()) return true;
+  constexpr double most = std::numeric_limits<std::int32_t>::max();
+  double value = 0;
+  if (read_number(text, value) != number_kind::finite || value != std::trunc(value) ||
+      std::abs(value) > most)
+    return false;
+  label = static_cast<std::int32_t>(value);
+  return true;
+}
+
+/// The columns of judgments in a table.
+struct judgment_columns {
+  char delimiter = 0;  // 0: the text is no table
+  std::size_t qid = 0, docno = 0, label = 0;
+};
+
+/// The columns that a header names.
+judgment_columns columns_of(std::string_view header) {
+  constexpr std::string_view queries[] = {"qid",   "queryid",   "topicid",
+                                          "query", "querytext", "topic"};
+  constexpr std::string_view documents[] = {"docid",    "docno", "documentid",
+                                            "corpusid", "pid",   "passageid"};
+  constexpr std::string_view labels[] = {"score", "rating",    "label",
+                                         "grade", "relevance", "judgment"};
+  for (char const delimiter : {'\t', ',', ';'}) {
+    record head;
+    try {
+      record_reader(delimiter).read(header, head);
+    } catch (line_fault const&) {
+      continue;
+    }
+    std::vector<std::string> names;
+    for (cell const& one : head.cells) names.push_back(plain_name(one.str()));
+    auto const find = [&](std::span<std::string_view const> known) {
+      for (std::string_view const name : known)
+        if (auto const at = std::find(names.begin(), names.end(), name); at != names.end())
+          return static_cast<std::size_t>(at - names.begin());
+      return names.size();
+    };
+    judgment_columns const found{delimiter, find(queries), find(documents), find(labels)};
+    if (std::max({found.qid, found.docno, found.label}) < names.size()) return found;
+  }
+  return {};
+}
+
+/// Calls take(qid, docno, label, line) for each judgment below a header; a document without a label
+/// is not judged. Cells are those of `records`, and as long.
+template <class Take>
+void read_judgment_table(std::string_view text, judgment_columns const& columns,
+                         std::string const& name, std::list<std::string>& kept, Take&& take) {
+  remove_byte_order_mark(text);
+  record_reader const reader(columns.delimiter);
+  record now;
+  std::uint64_t line = 1;
+  std::size_t expected = 0;
+  for (; !text.empty(); line += now.feeds, text.remove_prefix(now.size)) {
+    auto const fail = [&](std::size_t offset, std::string const& what) {
+      line_place const place = place_in(text, offset);
+      throw error({name, line + place.line, place.column}, what);
+    };
+    try {
+      reader.read(text, now);
+    } catch (line_fault const& fault) {
+      fail(fault.offset, "found " + fault.found_and_expected);
+    }
+    if (now.text.find_first_not_of(" \t\r") == now.text.npos) continue;
+    if (expected == 0) {  // the header
+      expected = now.cells.size();
+      continue;
+    }
+    if (now.cells.size() != expected)
+      fail(now.cells.size() > expected ? now.cells[expected].offset : now.text.size(),
+           fmt::format("found {}, expected {} as in the header", counted(now.cells.size(), "cell"),
+                       expected));
+    field fields[3];
+    std::size_t at = 0;
+    for (std::size_t const c : {columns.qid, columns.docno, columns.label}) {
+      cell const& one = now.cells[c];
+      line_place const place = place_in(text, one.offset);
+      fields[at++] = {one.has_quotes ? std::string_view(kept.emplace_back(one.str())) : one.text,
+                      place.column};
+      if (at < 3 && one.text.empty()) fail(one.offset, "found an empty cell, expected an id");
+    }
+    if (!fields[2].text.empty()) take(fields[0], fields[1], fields[2], line);
+  }
+}
+
+}  // namespace
+
 qrels read_qrels(context const& ctx, std::string const& path) {
   auto const text = open_text(ctx, path);
   qrels result;
   result.name = display_name(path);
   query_table<judged_query> table(result.queries);
-  std::size_t columns = 0;  // of every line
-  for_each_record(text->bytes(), [&](std::vector<field> const& f, std::uint64_t line) {
-    bool const first = columns == 0;
-    if (first) columns = f.size() == 3 ? 3 : 4;
-    if (first && is_header(f)) return;
-    if (f.size() != columns)
-      throw error({result.name, line, f[std::min(columns, f.size() - 1)].column},
-                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
-                              columns == 4 ? "4: qid, iteration, docno, label"
-                                           : "3 as before: qid, docno, label"));
-    field const& docno = f[columns - 2];
-    field const& grade = f[columns - 1];
+  std::list<std::string> kept;  // cells with quotes in them
+  auto const add = [&](field const& qid, field const& docno, field const& grade, std::uint64_t line,
+                       std::string_view more) {
     std::int32_t label = 0;
-    std::string_view const digits = grade.text.substr(grade.text.starts_with('+') ? 1 : 0);
-    auto const [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
-    if (status != std::errc{} || end != digits.data() + digits.size())
+    if (!read_grade(grade.text, label))
       throw error({result.name, line, grade.column},
-                  fmt::format("found '{}', expected a whole number as label{}", grade.text,
-                              columns == 3 ? ", the third of 3 columns or the fourth of 4" : ""));
-    table.add(result.name, line, f[0], docno)
+                  fmt::format("found '{}', expected a whole number as label{}", grade.text, more));
+    table.add(result.name, line, qid, docno)
         .documents.push_back({std::string(docno.text), label, line});
-  });
+  };
+  judgment_columns const named = columns_of(first_line(text->bytes()));
+  if (named.delimiter != 0)
+    read_judgment_table(text->bytes(), named, result.name, kept,
+                        [&](field const& qid, field const& docno, field const& grade,
+                            std::uint64_t line) { add(qid, docno, grade, line, {}); });
+  std::size_t columns = 0;  // of every line
+  for_each_record(named.delimiter != 0 ? std::string_view() : text->bytes(),
+                  [&](std::vector<field> const& f, std::uint64_t line) {
+                    bool const first = columns == 0;
+                    if (first) columns = f.size() == 3 ? 3 : 4;
+                    if (first && is_header(f)) return;
+                    if (f.size() != columns)
+                      throw error({result.name, line, f[std::min(columns, f.size() - 1)].column},
+                                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
+                                              columns == 4 ? "4: qid, iteration, docno, label"
+                                                           : "3 as before: qid, docno, label"));
+                    add(f[0], f[columns - 2], f[columns - 1], line,
+                        columns == 3 ? ", the third of 3 columns or the fourth of 4" : "");
+                  });
   expect_unchanged(*text, result.name);
   if (result.queries.empty())
     throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
@@ -108,18 +224,79 @@ qrels read_qrels(context const& ctx, std::string const& path) {
   return result;
 }
 
+namespace {
+
+bool is_number(std::string_view text) {
+  double value = 0;
+  return read_number(text, value) == number_kind::finite;
+}
+
+/// Throws where the words of a line are no run's: an id or a tag with a blank moves the others.
+void expect_run_words(std::vector<field> const& f, std::string const& name, std::uint64_t line) {
+  std::size_t const n = f.size();
+  if (n == 6 && f[3].text.find_first_not_of("0123456789") == f[3].text.npos) return;
+  bool const is_moved = n > 6 && is_number(f[n - 3].text) && is_number(f[n - 2].text);
+  if (is_number(f[3].text) && !is_moved) return;
+  throw error({name, line, f[3].column},
+              fmt::format("found '{}' as rank of {}, expected 6: qid, Q0, docno, rank, score, tag, "
+                          "without blanks in ids",
+                          f[3].text, counted(n, "word")));
+}
+
+/// The line of MS MARCO's run form, qid, docno and rank: its rank.
+std::uint32_t read_rank(std::string const& name, std::uint64_t line, field const& f) {
+  std::uint32_t rank = 0;
+  char const* const last = f.text.data() + f.text.size();
+  auto const [end, status] = std::from_chars(f.text.data(), last, rank);
+  if (status != std::errc{} || end != last || rank == 0)
+    throw error({name, line, f.column},
+                fmt::format("found '{}', expected a rank from 1 on as the third of 3 columns: qid, "
+                            "docno, rank",
+                            f.text));
+  return rank;
+}
+
+/// Throws where the third column of a run of three is no rank: a query has each once, and the
+/// first.
+void expect_ranks(run const& read) {
+  for (run_query const& query : read.queries) {
+    std::vector<double> ranks;
+    for (run_entry const& document : query.documents) ranks.push_back(-document.score);
+    std::sort(ranks.begin(), ranks.end());
+    auto const again = std::adjacent_find(ranks.begin(), ranks.end());
+    if (again != ranks.end() || ranks.front() != 1)
+      throw error(
+          {read.name, query.line, 0},
+          fmt::format("found {} {} in query '{}', expected the ranks 1, 2, ... as the third "
+                      "of 3 columns: qid, docno, rank",
+                      again != ranks.end() ? "twice the rank" : "as first rank",
+                      again != ranks.end() ? *again : ranks.front(), query.qid));
+  }
+}
+
+}  // namespace
+
 run read_run(context const& ctx, std::string const& path) {
   auto const text = open_text(ctx, path);
   run result;
   result.name = display_name(path);
   query_table<run_query> table(result.queries);
   std::string_view tag;
+  std::size_t columns = 0;  // of the first line: 3 or any others
   bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
                                                       std::uint64_t line) {
-    if (f.size() < 6)
+    if (columns == 0) columns = f.size();
+    if (columns == 3 ? f.size() != 3 : f.size() < 6)
       throw error({result.name, line, f.back().column},
-                  fmt::format("found {}, expected 6: qid, Q0, docno, rank, score, tag",
-                              counted(f.size(), "column")));
+                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
+                              columns == 3 ? "3 as before: qid, docno, rank"
+                                           : "6: qid, Q0, docno, rank, score, tag"));
+    if (columns == 3) {
+      double const rank = read_rank(result.name, line, f[2]);
+      table.add(result.name, line, f[0], f[1]).documents.push_back({std::string(f[1].text), -rank});
+      return;
+    }
+    expect_run_words(f, result.name, line);
     double score = 0;
     if (read_number(f[4].text, score) != number_kind::finite)
       throw error({result.name, line, f[4].column},
@@ -129,6 +306,7 @@ run read_run(context const& ctx, std::string const& path) {
   });
   expect_unchanged(*text, result.name);
   if (!any) throw error({result.name, 1, 1}, "found no documents, expected a line for each");
+  if (columns == 3) expect_ranks(result);
   result.tag = tag;
   return result;
 }

@@ -57,18 +57,21 @@ struct run {
 };
 
 /// Reads `qid iteration docno label`, or in all lines `qid docno label` as Cranfield's own file has
-/// it, and BEIR's under the header `query-id corpus-id score`, lines in any order; plain, .gz or
-/// .zst, "-" for standard input. Labels are taken as they stand. Blank lines and lines whose first
+/// it, BEIR's under the header `query-id corpus-id score`, and records between tabs, commas or
+/// semicolons below a header of usual names (Quepid's `query,docid,rating`), lines in any order;
+/// plain, .gz or .zst, "-" for standard input. Labels are taken as they stand, 3.0 is 3; a record
+/// without one is no judgment. Blank lines and lines whose first
 /// word is `#` are passed over (`#1` is an id), the iteration is not looked at. Throws `error` with
 /// line and column for another number of columns, or than in the lines before, a label that is no
 /// whole number, a document judged twice for a query, and a file without judgments.
 qrels read_qrels(context const& ctx, std::string const& path);
 
 /// Reads `qid Q0 docno rank score tag`, lines in any order; what follows the tag is passed over,
-/// and so are the second column and the rank: as in trec_eval the scores alone make the order.
-/// Blank lines and comments as in judgments. Throws `error` with line and column for too few
-/// columns, a score that is not a finite number, a document retrieved twice for a query, and a file
-/// without lines.
+/// and so are the second column and the rank: as in trec_eval the scores alone make the order. Or
+/// in all lines MS MARCO's `qid docno rank`, where minus the rank is the score. Blank lines and
+/// comments as in judgments. Throws `error` with line and column for too few columns, a rank that
+/// is no number (an id with a blank moves the columns), a score that is not a finite number, a
+/// document retrieved twice for a query, and a file without lines.
 run read_run(context const& ctx, std::string const& path);
 
 /// What a run calls the documents of a test set.

@@ -181,6 +181,60 @@ TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }
 
+TEST_F(trec_files, runs_of_three_columns_have_ranks) {
+  run const r = read_run(context{}, file("q1\td3\t2\nq1\td1\t1\nq2\td5\t1\n"));
+  ASSERT_EQ(r.queries.size(), 2U);
+  EXPECT_EQ(r.queries[0].documents[0].score, -2);
+  auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
+  input_and_message const rows[] = {
+      {"q d 12.5\n",
+       ":1:5: found '12.5', expected a rank from 1 on as the third of 3 columns: qid, docno, rank"},
+      {"q d 2\nq e 3\n",
+       ":1:1: found as first rank 2 in query 'q', expected the ranks 1, 2, ... as "
+       "the third of 3 columns: qid, docno, rank"},
+      {"q d 1\nq e 1\n",
+       ":1:1: found twice the rank 1 in query 'q', expected the ranks 1, 2, ... "
+       "as the third of 3 columns: qid, docno, rank"},
+      {"q d 1\nq Q0 e 2 1 t\n", ":2:12: found 6 columns, expected 3 as before: qid, docno, rank"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
+}
+
+TEST_F(trec_files, an_id_with_a_blank_is_found) {
+  auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
+  std::string const expected =
+      ", expected 6: qid, Q0, docno, rank, score, tag, without blanks in ids";
+  input_and_message const rows[] = {
+      {"q Q0 a 1 2 t\nq Q0 New York 1 12.5 t\n",
+       ":2:10: found 'York' as rank of 7 words" + expected},
+      {"q Q0 Catch 22 1 12.5 t\n", ":1:12: found '22' as rank of 7 words" + expected},
+      {"q Q0 New York 1 12.5\n", ":1:10: found 'York' as rank of 6 words" + expected},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
+}
+
+TEST_F(trec_files, judgments_in_tables) {
+  qrels const q = read_qrels(context{}, file("\xef\xbb\xbfQuery Text,Doc ID,Rating\r\nstar "
+                                             "wars,\"a \"\"b\"\"\",3.0\r\nstar wars,c,\r\n"
+                                             "rambo,7,1\r\n"));
+  ASSERT_EQ(q.queries.size(), 2U);
+  EXPECT_EQ(q.queries[0].qid, "star wars");
+  ASSERT_EQ(q.queries[0].documents.size(), 1U);
+  EXPECT_EQ(q.queries[0].documents[0].docno, "a \"b\"");
+  EXPECT_EQ(q.queries[0].documents[0].label, 3);
+  EXPECT_EQ(read_qrels(context{}, file("docid\tgrade\tqid\tquery\nd\t2\t1\ta b\n")).queries[0].qid,
+            "1");
+  auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
+  input_and_message const rows[] = {
+      {"query,docid,rating\na,b\n", ":2:4: found 2 cells, expected 3 as in the header"},
+      {"query,docid,rating\na,,1\n", ":2:3: found an empty cell, expected an id"},
+      {"query,docid,rating\na,b,1.5\n", ":2:5: found '1.5', expected a whole number as label"},
+      {"query,docid,rating\na,b,1\na,b,1\n",
+       ":3:3: found document 'b' of query 'a' again, expected it once"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
+}
+
 TEST_F(trec_files, a_ranking_becomes_a_run) {
   dataset const data = parse_svmlight(context{},
                                       "1 qid:a 1:1 # docid = x y\n"
