@@ -195,6 +195,7 @@ dataset rows_of(dataset const& data, std::span<std::size_t const> documents) {
   part.names = data.names;
   part.delimiter = data.delimiter;
   part.header = data.header;
+  part.label_column = data.label_column;
   part.text = data.text;
   auto const take = [&](auto& to, auto const& from) {
     if (from.empty()) return;

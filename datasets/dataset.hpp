@@ -92,8 +92,9 @@ struct dataset {
   feature_names names;                     ///< of the features, where the text names them
   std::vector<std::string_view> lines;  ///< [N] without LF or CRLF; empty for a set made in memory
   std::vector<std::uint64_t> line_numbers;  ///< [N] 1-based, in the file; empty likewise
-  char delimiter = 0;       ///< between the cells of delimited text (CSV, TSV); 0: another form
-  std::string_view header;  ///< its first record, likewise without LF or CRLF
+  char delimiter = 0;        ///< between the cells of delimited text (CSV, TSV); 0: another form
+  std::string_view header;   ///< its first record, likewise without LF or CRLF
+  std::string label_column;  ///< the title of its labels, empty for `label`
   std::shared_ptr<text_source const> text;  ///< keeps the views above alive; empty without any
 
   std::size_t size() const noexcept { return labels.size(); }

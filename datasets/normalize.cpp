@@ -175,6 +175,7 @@ dataset normalize(context const& ctx, dataset const& data, normalization how,
   result.names = data.names;
   result.delimiter = data.delimiter;
   result.header = data.header;
+  result.label_column = data.label_column;
   result.queries = data.queries;
   result.comments = data.comments;
   result.ids = data.ids;

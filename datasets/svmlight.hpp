@@ -9,18 +9,21 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 // Data sets as text: lines in SVMlight's form, and delimited text (CSV, TSV) with a header.
 namespace rulerank::inline v0::datasets {
 
 /// How the text of a data set is read, in either form.
 struct svmlight_options {
-  bool zero_based = false;                 ///< feature 0 is allowed
-  bool regroup = false;                    ///< gather a query's lines when they are apart
-  std::optional<std::int32_t> unlabelled;  ///< this (negative) label means "not labelled yet"
-  std::string group_file;                  ///< LightGBM's group sizes, for lines without qid
-  bool fractional_labels = false;          ///< fill `dataset::fractional_labels` where some are
-  bool optional_labels = false;            ///< a document may have no label: it is `unlabelled`
+  bool zero_based = false;                   ///< feature 0 is allowed
+  bool regroup = false;                      ///< gather a query's lines when they are apart
+  std::optional<std::int32_t> unlabelled{};  ///< this (negative) label means "not labelled yet"
+  std::string group_file{};                  ///< LightGBM's group sizes, for lines without qid
+  bool fractional_labels = false;            ///< fill `dataset::fractional_labels` where some are
+  bool optional_labels = false;              ///< a document may have no label: it is `unlabelled`
+  std::string label_column{}, qid_column{};  ///< delimited text: their titles, if others
+  std::vector<std::string> skip_columns{};   ///< likewise: titles of columns that are no features
 };
 using read_options = svmlight_options;
 
@@ -33,7 +36,11 @@ using read_options = svmlight_options;
 ///
 /// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns; all
 /// others are features, by name (without control characters), or by number where they are all
-/// digits. A record is a document; an empty cell, `NULL` or `nan` is a missing value; an empty
+/// digits. No features are a first column without a name or named `Unnamed: 0` (pandas' index),
+/// those of `skip_columns`, and, but in a stream, a column whose values begin with letters and are
+/// no numbers, as far as the first 100 records say: `warn` gets these. A record is a document; an
+/// empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None` is a missing value, `TRUE` is 1
+/// and `FALSE` 0; an empty
 /// label, or no such column, is one that is not known, where the options allow these (`unlabelled`,
 /// `optional_labels`). Cells may be in quotes, with quotes doubled and line ends within; blanks
 /// around others are not theirs. Ids are text without blanks and are kept as they are, but that an

@@ -69,6 +69,38 @@ void expect_same_documents(dataset const& a, dataset const& b, std::string const
     EXPECT_EQ(d < a.ids.size() ? a.ids[d] : "", d < b.ids.size() ? b.ids[d] : "") << what;
 }
 
+TEST(delimited, passes_over_an_index_and_words) {
+  std::vector<std::string> warnings;
+  auto const read = [&](std::string text, read_options const& options = {}) {
+    warnings.clear();
+    return parse_dataset(context{}, std::move(text), "f.csv", options,
+                         [&](std::string const& what) { warnings.push_back(what); });
+  };
+  dataset data =
+      read(",label,qid,query,a\n0,2,q,red shoes,NA\n1,0,q,\"2001, a film\",TRUE\n2,1,q,x,\n");
+  EXPECT_EQ(data.names, (feature_names{{1, "a"}}));
+  EXPECT_TRUE(std::isnan(data.entries.at(0).value));
+  EXPECT_EQ(data.entries.at(1).value, 1);
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "f.csv: passed over the first column, which has no name",
+                          "f.csv: passed over the column query, whose values are not numbers"}));
+  data = read("Unnamed: 0,rel,q,a,b\n0,1,x,1,n\n1,0,x,2,m\n",
+              {.label_column = "rel", .qid_column = "q", .skip_columns = {"b"}});
+  EXPECT_EQ(data.labels, (std::vector<std::int32_t>{1, 0}));
+  EXPECT_EQ(data.queries.at(0).qid, "x");
+  EXPECT_EQ(data.names, (feature_names{{1, "a"}}));
+  EXPECT_EQ(warnings.size(), 1U);
+  auto const fault = [&](std::string const& text, read_options const& options = {}) {
+    return message_of([&] { read(text, options); });
+  };
+  EXPECT_EQ(fault("label,query_id,a\n1,7,1\n"),
+            "f.csv:1:7: found column \"query_id\" and no qid, expected --qid-column query_id or "
+            "--skip-columns query_id");
+  EXPECT_EQ(fault("label,qid,a\n1,7,1\n", {.skip_columns = {"b"}}),
+            "f.csv:1:1: found no column \"b\", expected it in the header");
+  EXPECT_NE(fault("label,qid,a\n1,7,1\n1,7,x\n").find("f.csv:3:5: "), std::string::npos);
+}
+
 TEST(delimited, reads_what_the_columns_say) {
   dataset const data = parse(
       "bm25,docid,label,page rank,qid\r\n"

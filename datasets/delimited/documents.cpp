@@ -80,6 +80,8 @@ class document_records {
       case feature: {
         double value = std::numeric_limits<double>::quiet_NaN();
         if (!now.text.empty()) fault = read_value(now.text, layout_.titles[c], rules_, value);
+        if (!fault.empty() && rules_.missing_values && read_word_value(now.text, value))
+          fault.clear();
         entries_[role.rank] = {role.feature, value};
       }
     }

@@ -6,12 +6,16 @@
 #include "datasets/delimited/records.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/label_cells.hpp"
+#include "datasets/number.hpp"
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
+#include "datasets/text/document_members.hpp"
 #include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -31,16 +35,21 @@ bool ends_with_type(std::string_view name, std::string_view type) {
   return name.ends_with(type);
 }
 
+std::string_view or_else(std::string const& given, std::string_view otherwise) {
+  return given.empty() ? otherwise : std::string_view(given);
+}
+
 /// Also in another case, which `read_layout` names.
-bool has_known_column(std::string_view line, char delimiter) {
+bool has_known_column(std::string_view line, char delimiter, read_options const& options = {}) {
   record head;
   try {
     record_reader(delimiter).read(line, head);
   } catch (line_fault const&) {
     return false;
   }
-  return std::ranges::any_of(head.cells, [](cell const& c) {
-    return same_word(c.text, label_title) || same_word(c.text, qid_title);
+  return std::ranges::any_of(head.cells, [&](cell const& c) {
+    return same_word(c.text, label_title) || same_word(c.text, qid_title) ||
+           (!c.text.empty() && (c.text == options.label_column || c.text == options.qid_column));
   });
 }
 
@@ -68,10 +77,34 @@ void expect_delimiter(std::string const& name, record const& head, char delimite
   }
 }
 
+void expect_title(std::string const& name, record const& head, std::size_t column,
+                  std::string const& title) {
+  if (title.empty())
+    fail(name, head, column, "a column without a name, expected one in the header");
+  if (has_control_characters(title))
+    fail(name, head, column,
+         fmt::format(
+             "column {} has a control character or a mark of direction in its name, expected text",
+             rulerank::quoted(title)));
+}
+
+column_role::kind kind_of(std::string const& title, read_options const& options) {
+  using enum column_role::kind;
+  if (std::ranges::find(options.skip_columns, title) != options.skip_columns.end())
+    return passed_over;
+  return title == or_else(options.label_column, label_title) ? label
+         : title == or_else(options.qid_column, qid_title)   ? qid
+         : title == docid_title                              ? docid
+         : title == text_sums_key                            ? text_sums
+                                                             : feature;
+}
+
 /// Throws where the case of letters alone keeps a column from being what its title says.
 void expect_titles(std::string const& name, record const& head,
-                   std::vector<std::string> const& titles) {
+                   std::vector<std::string> const& titles, read_options const& options) {
   for (std::string_view const title : {label_title, qid_title, docid_title}) {
+    if (title == label_title && !options.label_column.empty()) continue;
+    if (title == qid_title && !options.qid_column.empty()) continue;
     if (std::ranges::find(titles, title) != titles.end()) continue;
     auto const meant = std::ranges::find_if(
         titles, [&](std::string const& found) { return same_word(found, title); });
@@ -79,6 +112,32 @@ void expect_titles(std::string const& name, record const& head,
       fail(name, head, static_cast<std::size_t>(meant - titles.begin()),
            fmt::format("found column {}, expected {}", rulerank::quoted(*meant), title));
   }
+}
+
+/// Throws where the queries have a column of another title, which would be a feature.
+void expect_qid(std::string const& name, record const& head, delimited_layout const& layout,
+                read_options const& options) {
+  if (layout.has_qid || !options.group_file.empty()) return;
+  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
+    std::string const plain = plain_name(layout.titles[c]);
+    bool const is_query = plain == "queryid" || plain == "topicid" || plain == "srchid";
+    if (is_query && layout.columns[c].what == column_role::kind::feature)
+      fail(name, head, c,
+           fmt::format("found column {} and no qid, expected --qid-column {} or --skip-columns {}",
+                       rulerank::quoted(layout.titles[c]), layout.titles[c], layout.titles[c]));
+  }
+}
+
+/// Throws for columns that are named and not there.
+void expect_columns(std::string const& name, record const& head,
+                    std::map<std::string, std::size_t> const& seen, read_options const& options) {
+  std::vector<std::string> wanted = options.skip_columns;
+  for (std::string const& one : {options.label_column, options.qid_column})
+    if (!one.empty()) wanted.push_back(one);
+  for (std::string const& title : wanted)
+    if (!seen.contains(title) && (title == options.qid_column || !options.optional_labels))
+      fail(name, head, 0,
+           fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
 }
 
 /// Gives each column that is a feature its number.
@@ -141,16 +200,18 @@ separator_line separator_of(std::string_view text) {
   return {delimiter, key.size() + 1 + std::max(end, rest == "\r" ? std::size_t{1} : 0)};
 }
 
-char delimiter_of(std::string_view name, std::string_view first_line) {
+char delimiter_of(std::string_view name, std::string_view first_line, read_options const& options) {
   if (separator_line const told = separator_of(first_line); told.size > 0) return told.delimiter;
   if (ends_with_type(name, ".tsv")) return '\t';
   if (ends_with_type(name, ".csv"))
-    return !has_known_column(first_line, ',') && has_known_column(first_line, ';') ? ';' : ',';
+    return !has_known_column(first_line, ',', options) && has_known_column(first_line, ';', options)
+               ? ';'
+               : ',';
   if (first_line.empty() ||
       std::string_view("0123456789+-. \t#").find(first_line[0]) != std::string_view::npos)
     return 0;
   for (char const delimiter : {'\t', ',', ';'})
-    if (has_known_column(first_line, delimiter)) return delimiter;
+    if (has_known_column(first_line, delimiter, options)) return delimiter;
   return 0;
 }
 
@@ -169,31 +230,28 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
     std::string const cell = head.cells[c].str();
     std::string const title(unguarded_formula(cell));
-    bool const is_id = title == qid_title || title == docid_title;
+    bool const is_id = title == or_else(options.qid_column, qid_title) || title == docid_title;
     if (!columns.empty() && !is_id && std::ranges::find(columns, title) == columns.end()) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
       continue;
     }
-    if (title.empty()) fail(name, head, c, "a column without a name, expected one in the header");
-    if (has_control_characters(title))
-      fail(
-          name, head, c,
-          fmt::format(
-              "column {} has a control character or a mark of direction in its name, expected text",
-              rulerank::quoted(title)));
+    if (c == 0 && (title.empty() || title == "Unnamed: 0")) {
+      layout.columns.push_back({column_role::kind::passed_over, 0, 0});
+      layout.titles.push_back(title);
+      layout.notes.push_back(
+          fmt::format("passed over the first column, {}",
+                      title.empty() ? "which has no name" : "whose name pandas gives an index"));
+      continue;
+    }
+    expect_title(name, head, c, title);
     if (!seen.emplace(title, c).second)
       fail(name, head, c,
            fmt::format("column {} occurs twice, expected each column once",
                        rulerank::quoted(title)));
-    using enum column_role::kind;
-    auto const what = title == label_title     ? label
-                      : title == qid_title     ? qid
-                      : title == docid_title   ? docid
-                      : title == text_sums_key ? text_sums
-                                               : feature;
-    has_label = has_label || what == label;
-    layout.has_qid = layout.has_qid || what == qid;
+    auto const what = kind_of(title, options);
+    has_label = has_label || what == column_role::kind::label;
+    layout.has_qid = layout.has_qid || what == column_role::kind::qid;
     layout.columns.push_back({what, 0, 0});
     layout.titles.push_back(title);
   }
@@ -202,7 +260,9 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
       throw error(
           {name, head.lines_before + 1, 1},
           fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
-  expect_titles(name, head, layout.titles);
+  if (columns.empty()) expect_columns(name, head, seen, options);
+  expect_titles(name, head, layout.titles, options);
+  expect_qid(name, head, layout, options);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
                 "no column label found, expected one" +
@@ -211,10 +271,53 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   return layout;
 }
 
-std::optional<std::size_t> label_column(std::string_view header, char delimiter) {
+bool read_word_value(std::string_view text, double& value) {
+  if (same_word(text, "true") || same_word(text, "false")) {
+    value = text.size() == 4 ? 1 : 0;
+    return true;
+  }
+  value = std::numeric_limits<double>::quiet_NaN();
+  constexpr std::string_view missing[] = {"na", "n/a", "<na>", "#n/a", "none"};
+  return std::ranges::any_of(missing, [&](std::string_view word) { return same_word(text, word); });
+}
+
+std::vector<std::string> text_columns(std::string_view records, delimited_layout const& layout) {
+  constexpr std::size_t most_records = 100;
+  std::vector<bool> has_number(layout.columns.size()), has_words(layout.columns.size());
+  record_reader const reader(layout.delimiter);
+  record now;
+  for (std::size_t i = 0; i < most_records && !records.empty(); ++i) {
+    try {
+      reader.read(records, now);
+    } catch (line_fault const&) {
+      break;
+    }
+    records.remove_prefix(now.size);
+    for (std::size_t c = 0; c < std::min(now.cells.size(), layout.columns.size()); ++c) {
+      std::string_view const text = now.cells[c].text;
+      double value = 0;
+      if (text.empty()) continue;
+      number_kind const kind = read_number(text, value);
+      if (kind == number_kind::malformed && !read_word_value(text, value))
+        has_words[c] = has_words[c] || std::isalpha(static_cast<unsigned char>(text[0])) != 0 ||
+                       static_cast<signed char>(text[0]) < 0;
+      else if (kind != number_kind::missing && !std::isnan(value))
+        has_number[c] = true;
+    }
+  }
+  std::vector<std::string> titles;
+  for (std::size_t c = 0; c < layout.columns.size(); ++c)
+    if (layout.columns[c].what == column_role::kind::feature && has_words[c] && !has_number[c])
+      titles.push_back(layout.titles[c]);
+  return titles;
+}
+
+std::optional<std::size_t> label_column(std::string_view header, char delimiter,
+                                        std::string_view title) {
   record head;
   record_reader(delimiter).read(header, head);
-  auto const found = std::ranges::find(head.cells, label_title, &cell::text);
+  auto const found =
+      std::ranges::find(head.cells, title.empty() ? label_title : title, &cell::text);
   if (found == head.cells.end()) return std::nullopt;
   return static_cast<std::size_t>(found - head.cells.begin());
 }

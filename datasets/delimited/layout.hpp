@@ -32,6 +32,7 @@ struct delimited_layout {
   std::size_t features = 0;
   feature_names names;  ///< empty: they have numbers
   bool has_qid = false;
+  std::vector<std::string> notes{};  ///< what is odd and valid
 };
 
 /// A first line `sep=;` with which Excel is told what is between cells; a comma or a tab may stand
@@ -44,7 +45,8 @@ separator_line separator_of(std::string_view text);
 
 /// The delimiter of delimited text of that name that begins with this line, or 0 for another text.
 /// See `read_dataset`.
-char delimiter_of(std::string_view name, std::string_view first_line);
+char delimiter_of(std::string_view name, std::string_view first_line,
+                  read_options const& options = {});
 
 /// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
 /// title, with that of another or with control characters in it, for `Label`, `QID` or `DocID`
@@ -56,7 +58,15 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
                              read_options const& options,
                              std::span<std::string const> columns = {});
 
-/// The column of labels of a header, if it has one.
-std::optional<std::size_t> label_column(std::string_view header, char delimiter);
+/// The titles of features of `layout` that the first of `records` have text in and no number.
+std::vector<std::string> text_columns(std::string_view records, delimited_layout const& layout);
+
+/// A cell of a feature that is no number as `read_number` has it: `TRUE`, `FALSE` or a word for a
+/// missing value, in any case; false for anything else.
+bool read_word_value(std::string_view text, double& value);
+
+/// The column of labels of a header, if it has one; `title`: empty for `label`.
+std::optional<std::size_t> label_column(std::string_view header, char delimiter,
+                                        std::string_view title);
 
 }  // namespace rulerank::datasets

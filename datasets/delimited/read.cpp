@@ -10,6 +10,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace rulerank::inline v0::datasets {
 
 namespace {
@@ -19,10 +21,29 @@ dataset parse_any(context const& ctx, std::shared_ptr<text_source const> text, s
                   std::span<std::string const> columns = {}) {
   std::string_view bytes = text->bytes();
   remove_byte_order_mark(bytes);
-  char const delimiter = delimiter_of(name, bytes.substr(0, bytes.find('\n')));
+  char const delimiter = delimiter_of(name, bytes.substr(0, bytes.find('\n')), options);
   if (delimiter == 0) return parse_svmlight(ctx, std::move(text), std::move(name), options, warn);
   return parse_delimited_chunks(ctx, std::move(text), std::move(name), delimiter, options, warn,
                                 default_chunk_bytes, columns);
+}
+
+/// The layout with columns of text passed over; `warn` hears of them.
+delimited_layout layout_of_text(std::string_view bytes, char delimiter, std::string const& name,
+                                read_options options, std::span<std::string const> columns,
+                                std::function<void(std::string const&)> const& warn) {
+  delimited_layout layout = read_layout(bytes, delimiter, name, options, columns);
+  auto const words = columns.empty() ? text_columns(bytes.substr(layout.size), layout)
+                                     : std::vector<std::string>();
+  if (!words.empty()) {
+    options.skip_columns.insert(options.skip_columns.end(), words.begin(), words.end());
+    layout = read_layout(bytes, delimiter, name, options, columns);
+    for (std::string const& title : words)
+      layout.notes.push_back(
+          fmt::format("passed over the column {}, whose values are not numbers", printable(title)));
+  }
+  if (warn)
+    for (std::string const& note : layout.notes) warn(fmt::format("{}: {}", name, note));
+  return layout;
 }
 
 }  // namespace
@@ -54,8 +75,9 @@ dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source c
   std::string_view bytes = text->bytes();
   remove_byte_order_mark(bytes);
   ctx.report("read", 0, bytes.size());
-  delimited_layout const layout = read_layout(bytes, delimiter, name, options, columns);
+  delimited_layout const layout = layout_of_text(bytes, delimiter, name, options, columns, warn);
   dataset data = layout_form(layout);
+  data.label_column = options.label_column;
   data.name = std::move(name);
   data.text = std::move(text);
   bytes.remove_prefix(layout.size);

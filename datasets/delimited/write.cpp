@@ -101,7 +101,7 @@ void write_delimited(dataset const& data, output_file& out) {
 }
 
 record_labels::record_labels(dataset const& data)
-    : data_(data), column_(label_column(data.header, data.delimiter)) {}
+    : data_(data), column_(label_column(data.header, data.delimiter, data.label_column)) {}
 
 std::string record_labels::header() const {
   std::string text;

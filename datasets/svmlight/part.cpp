@@ -78,9 +78,10 @@ std::uint64_t feeds_in(std::string_view text) {
 }
 
 /// The text behind its byte order mark. Throws `not_in_parts` for delimited text.
-std::string_view lines_of(std::string_view text, std::string const& name) {
+std::string_view lines_of(std::string_view text, std::string const& name,
+                          read_options const& options) {
   remove_byte_order_mark(text);
-  if (delimiter_of(name, text.substr(0, text.find('\n'))) != 0) throw not_in_parts();
+  if (delimiter_of(name, text.substr(0, text.find('\n')), options) != 0) throw not_in_parts();
   return text;
 }
 
@@ -91,7 +92,7 @@ text_lines part_of_plain(context const& ctx, std::string const& path, line_range
   part.text = open_text(ctx, path);
   std::string_view const text = part.text->bytes();
   if (range.end > text.size()) throw not_in_parts();  // it was changed
-  std::string_view const lines = lines_of(text, display_name(path));
+  std::string_view const lines = lines_of(text, display_name(path), options);
   std::size_t const mark = text.size() - lines.size();
   query_finder queries(lines, options);
   auto const query_from = [&](std::size_t at) {
@@ -141,7 +142,7 @@ text_lines part_dealt(context const& ctx, process_group const& group, std::strin
   text_cuts const cuts = value_from_first(group, [&] {
     try {
       whole = open_text(ctx, path);
-      text = lines_of(whole->bytes(), display_name(path));
+      text = lines_of(whole->bytes(), display_name(path), options);
       return cuts_of(text, static_cast<std::size_t>(group.size()), options);
     } catch (not_in_parts const&) {
     } catch (error const&) {  // the archive's: whoever reads it whole says so

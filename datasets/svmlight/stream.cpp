@@ -6,9 +6,12 @@
 #include "datasets/svmlight/documents.hpp"
 #include "datasets/svmlight/queries.hpp"
 #include "datasets/svmlight/read.hpp"
+#include "datasets/svmlight/whole_text.hpp"
 #include "datasets/text_source.hpp"
 
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace rulerank::inline v0::datasets {
 
@@ -102,6 +105,7 @@ void query_collector::give() {
     query_.lines.push_back(line);
     begin = end;
   }
+  if (form_.delimiter == 0) take_ids_of_comments(query_);
   if (!ids_.empty()) query_.text = text_with_ids(std::move(query_.text), std::move(ids_));
   if (!names_.empty()) names_.number(ctx_, query_);
   drop_integral_labels(query_);
@@ -181,7 +185,8 @@ void take_lines(whole_lines& in, query_collector& queries, svmlight_options cons
 }
 
 void take_records(whole_lines& in, query_collector& queries, std::string const& name,
-                  char delimiter, read_options const& options) {
+                  char delimiter, read_options const& options,
+                  std::function<void(std::string const&)> const& warn) {
   record_ends ends;
   std::size_t const told = separator_of(in.text()).size;
   std::size_t header_size = 0;
@@ -190,7 +195,10 @@ void take_records(whole_lines& in, query_collector& queries, std::string const& 
   if (header_size > 0) header_size += told;
   std::string const header(in.text().substr(0, header_size == 0 ? in.text().npos : header_size));
   delimited_layout const layout = read_layout(header, delimiter, name, options);
+  if (warn)
+    for (std::string const& note : layout.notes) warn(fmt::format("{}: {}", name, note));
   dataset form = layout_form(layout);
+  form.label_column = options.label_column;
   queries.begin(parser_of(layout, options), std::move(form), layout.feeds);
   in.drop(header.size());
   ends = {};
@@ -221,11 +229,11 @@ void stream_dataset(context const& ctx, int descriptor, std::string name,
   whole_lines in(ctx, descriptor, name);
   while (in.text().find('\n') == std::string_view::npos && in.next()) {
   }
-  char const delimiter = delimiter_of(name, in.text().substr(0, in.text().find('\n')));
+  char const delimiter = delimiter_of(name, in.text().substr(0, in.text().find('\n')), options);
   if (delimiter == 0)
     take_lines(in, queries, options);
   else
-    take_records(in, queries, name, delimiter, options);
+    take_records(in, queries, name, delimiter, options, warn);
   queries.finish(warn);
 }
 

@@ -19,6 +19,14 @@ void reading_arguments::add_to(CLI::App& verb) {
                                  "LightGBM group sizes for inputs without qid, one file an "
                                  "input, in their order; an empty name: it has qids"))
       ->default_str("");
+  value_option(verb, "--label-column NAME", label_column, "CSV and TSV: the column of the labels")
+      ->default_str("label");
+  value_option(verb, "--qid-column NAME", qid_column, "CSV and TSV: the column of the queries")
+      ->default_str("qid");
+  value_option(verb, "--skip-columns A,B,...", skip_columns,
+               "CSV and TSV: columns that are no features")
+      ->delimiter(',')
+      ->default_str("");
 }
 
 void reading_arguments::add_drop_unjudged_to(CLI::App& verb) {
@@ -34,6 +42,9 @@ datasets::read_options reading_arguments::options(std::size_t input, labels acce
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
+  options.label_column = label_column;
+  options.qid_column = qid_column;
+  options.skip_columns = skip_columns;
   if (input < group_files.size()) options.group_file = group_files[input];
   return options;
 }

@@ -21,6 +21,8 @@ struct reading_arguments {
   bool regroup = false;
   std::optional<std::int32_t> unlabelled;
   bool drop_unjudged = false;
+  std::string label_column, qid_column;
+  std::vector<std::string> skip_columns;
   std::vector<std::string> group_files;  ///< the i-th belongs to the verb's i-th input
 
   /// What the labels of an input may be: integers, for those that rules are made of; also
