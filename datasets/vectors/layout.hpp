@@ -35,6 +35,7 @@ struct vectors_layout {
   std::size_t begin = 0;       ///< the byte of the first number
   std::size_t stride = 0;      ///< bytes from a row to the next
   bool listed = false;         ///< numbers in one dimension; `dimensions` is 1
+  bool by_columns = false;     ///< a column behind the other; `stride` is as without
 };
 
 /// Formats are asked for by name, and `automatic` is none here. All throw `error` with `name` for

@@ -215,13 +215,10 @@ vectors_layout npy_layout(std::string_view bytes, std::string const& name) {
   if (shape.size() != 1 && shape.size() != 2)
     fail_file(name, fmt::format("found an array of {}, expected 2: rows and their values",
                                 counted(shape.size(), "dimension")));
-  if (*entries.fortran_order)
-    fail_file(name,
-              "found columns behind each other (fortran_order is True), expected rows: "
-              "numpy.ascontiguousarray makes them");
   vectors_layout layout = layout_without_gaps(form, shape[0], shape.size() == 2 ? shape[1] : 1,
                                               frame.end, bytes.size(), name);
   layout.listed = shape.size() == 1;
+  layout.by_columns = *entries.fortran_order && layout.rows > 1 && layout.dimensions > 1;
   return layout;
 }
 
