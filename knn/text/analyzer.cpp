@@ -98,7 +98,8 @@ struct analyzer::state {
   /// Calls take(word, term); the term is empty for a stop word.
   template <class Take>
   void analyze(std::string_view text, Take const& take) {
-    auto const finish = [&](std::string_view word, bool has_letter) {
+    auto const finish = [&](std::string_view whole, bool has_letter) {
+      std::string_view const word = rules.without_elision(whole);
       if (!rules.admits(word, has_letter)) return;
       auto const make = [this](std::string_view w, std::string& term) { rules.term_of(w, term); };
       take(word, terms.term_of(word, make));

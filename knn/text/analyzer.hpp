@@ -17,6 +17,7 @@ struct analyzer_options {
   std::size_t min_length = 1;       ///< words shorter than this are dropped (code points)
   std::size_t max_length = 64;      ///< and words longer than this
   bool keep_numbers = true;         ///< false: words without a letter are dropped
+  bool elision = true;              ///< false: as in indexes that were made before there was any
 };
 
 /// The algorithms of libstemmer (snowballstem.org), in its order: arabic, ..., english, ...,
@@ -27,10 +28,13 @@ std::vector<std::string> stemmers();
 /// root locale) that has a letter or a number. In this order, a word
 ///
 /// 1. is folded: NFKC_Casefold, the apostrophe U+2019 becomes ', accents are taken off
-/// 2. is dropped when its length (code points) is out of bounds, or when it is a number and
+/// 2. loses what French, Italian and Catalan elide in front of it, with that stemmer: `l'énergie`
+/// is
+///    `énergie`
+/// 3. is dropped when its length (code points) is out of bounds, or when it is a number and
 ///    numbers are not kept
-/// 3. is dropped when it is a stop word; the words of the list are folded like those of the text
-/// 4. becomes its stem (Snowball, libstemmer).
+/// 4. is dropped when it is a stop word; the words of the list are folded like those of the text
+/// 5. becomes its stem (Snowball, libstemmer).
 ///
 /// The stemmers of languages other than English need the accents: there (but for `none`, `english`
 /// and `porter`) accents are taken off the stem instead of the word.
@@ -50,7 +54,7 @@ class analyzer {
   /// Calls take(term) for each term, in order; the view is valid during the call, which must not
   /// use this analyzer.
   void analyze(std::string_view utf8, std::function<void(std::string_view)> const& take);
-  /// Calls take(word, term) likewise for each word that 2. leaves: as 1. folds it, and its term,
+  /// Calls take(word, term) likewise for each word that 3. leaves: as 2. leaves it, and its term,
   /// which is empty for a stop word.
   void analyze_words(std::string_view utf8,
                      std::function<void(std::string_view, std::string_view)> const& take);

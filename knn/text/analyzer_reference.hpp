@@ -18,7 +18,8 @@ class plain_analyzer {
   void analyze(std::string_view text, std::function<void(std::string_view)> const& take) {
     breaker_.split(well_formed(text, repaired_), [&](std::string_view word, bool has_letter) {
       rules_.fold(word, folded_);
-      for_each_part(folded_, [&](std::string_view part) {
+      for_each_part(folded_, [&](std::string_view whole) {
+        std::string_view const part = rules_.without_elision(whole);
         if (!rules_.admits(part, has_letter)) return;
         rules_.term_of(part, term_);
         if (!term_.empty()) take(term_);

@@ -46,6 +46,25 @@ std::string complaint(analyzer_options const& options) {
 
 // sentences
 
+TEST(analyzer, elision_of_french_italian_and_catalan) {
+  auto const in = [](char const* stemmer, std::string_view text) {
+    return analyzed({.stop_words = "none", .stemmer = stemmer}, text);
+  };
+  EXPECT_EQ(in("french", "l'\u00e9nergie L\u2019\u00c9nergie \u00e9nergie"),
+            (terms{"energ", "energ", "energ"}));
+  EXPECT_EQ(in("french", "d'opium qu'il aujourd'hui jusqu'ici"),
+            in("french", "opium il aujourd'hui ici"));
+  EXPECT_EQ(in("italian", "dell'arte un'opera l'altro"), in("italian", "arte opera altro"));
+  EXPECT_EQ(in("catalan", "l'home d'aigua"), in("catalan", "home aigua"));
+  EXPECT_EQ(in("english", "l'energie d'art"), (terms{"l'energi", "d'art"}));
+  EXPECT_EQ(analyzed({.stop_words = "none", .stemmer = "french", .elision = false}, "l'opium")
+                .at(0)
+                .substr(0, 3),
+            "l'o");
+  EXPECT_EQ(analyzed({.fold = false, .stop_words = "none", .stemmer = "french"}, "L\u2019opium"),
+            (terms{"opium"}));
+}
+
 TEST(analyzer, english) {
   EXPECT_EQ(analyzed({}, "The quick brown foxes weren't jumping over the lazy dogs' 3 houses."),
             (terms{"quick", "brown", "fox", "jump", "lazi", "dog", "3", "hous"}));

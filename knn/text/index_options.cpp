@@ -4,6 +4,7 @@
 #include "core/json_text.hpp"
 #include "core/section_file.hpp"
 #include "knn/text/stop_words.hpp"
+#include "knn/text/word_rules.hpp"
 
 #include <string>
 
@@ -80,13 +81,14 @@ text_index_options with_stop_words(text_index_options options) {
 
 nlohmann::ordered_json to_json(text_index_options const& options) {
   analyzer_options const& words = options.analyzer;
-  return {{"analyzer",
-           {{"fold", words.fold},
-            {"stop_words", words.stop_words},
-            {"stemmer", words.stemmer},
-            {"min_length", words.min_length},
-            {"max_length", words.max_length},
-            {"keep_numbers", words.keep_numbers}}},
+  nlohmann::ordered_json analyzer{{"fold", words.fold},
+                                  {"stop_words", words.stop_words},
+                                  {"stemmer", words.stemmer},
+                                  {"min_length", words.min_length},
+                                  {"max_length", words.max_length},
+                                  {"keep_numbers", words.keep_numbers}};
+  if (words.elision && has_elision(words.stemmer)) analyzer["elision"] = true;
+  return {{"analyzer", analyzer},
           {"weighting", to_json(options.weighting)},
           {"metric", name_of(options.metric)},
           {"min_documents", options.min_documents},
@@ -103,6 +105,7 @@ text_index_options options_from(nlohmann::json const& json) {
   options.analyzer.min_length = count_at(words, "min_length");
   options.analyzer.max_length = count_at(words, "max_length");
   options.analyzer.keep_numbers = words.at("keep_numbers").get<bool>();
+  options.analyzer.elision = words.value("elision", false);
   options.weighting = weighting_options_from(json.at("weighting"));
   options.metric = metric_from(json.at("metric").get<std::string>());
   options.min_documents = count_at(json, "min_documents");

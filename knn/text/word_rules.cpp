@@ -15,6 +15,20 @@ bool needs_accents(std::string const& stemmer) {
   return stemmer != "none" && stemmer != "english" && stemmer != "porter";
 }
 
+/// What a language elides in front of a word; the lists of Lucene.
+std::span<std::string_view const> elided_words(std::string_view stemmer) {
+  static constexpr std::string_view french[] = {"l", "d", "qu",    "j",      "m",      "t",     "n",
+                                                "s", "c", "jusqu", "quoiqu", "lorsqu", "puisqu"};
+  static constexpr std::string_view italian[] = {
+      "l",  "un",  "d",    "c",    "all",  "dall", "dell", "nell", "sull", "coll", "pell",
+      "gl", "agl", "dagl", "degl", "negl", "sugl", "m",    "t",    "s",    "v"};
+  static constexpr std::string_view catalan[] = {"l", "d", "m", "n", "s", "t"};
+  if (stemmer == "french") return french;
+  if (stemmer == "italian") return italian;
+  if (stemmer == "catalan") return catalan;
+  return {};
+}
+
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<signed char>(c) >= 0; });
@@ -22,9 +36,15 @@ bool is_ascii(std::string_view text) {
 
 }  // namespace
 
+bool has_elision(std::string_view stemmer) {
+  return !elided_words(stemmer).empty();
+}
+
 word_rules::word_rules(analyzer_options const& options)
     : options_(options),
       accents_until_stem_(needs_accents(options.stemmer)),
+      elided_(options.elision ? elided_words(options.stemmer)
+                              : std::span<std::string_view const>()),
       stemmer_(options.stemmer) {
   if (options.min_length > options.max_length)
     throw usage_error(fmt::format("found words of {} to {} code points, expected a range",
@@ -45,6 +65,22 @@ void word_rules::fold(std::string_view word, std::string& out) const {
   }
   fold_case(word, out);
   if (!accents_until_stem_ && !is_ascii(out)) remove_accents(out);
+}
+
+std::string_view word_rules::without_elision(std::string_view word) const noexcept {
+  if (elided_.empty()) return word;
+  for (std::string_view const apostrophe : {"'", "\u2019"}) {
+    std::size_t const at = word.find(apostrophe);
+    if (at == word.npos) continue;
+    std::string_view const rest = word.substr(at + apostrophe.size());
+    auto const is_elided = [&](std::string_view small) {
+      return std::ranges::equal(word.substr(0, at), small, {}, [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+      });
+    };
+    return !rest.empty() && std::any_of(elided_.begin(), elided_.end(), is_elided) ? rest : word;
+  }
+  return word;
 }
 
 bool word_rules::admits(std::string_view word, bool has_letter) const noexcept {

@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
 namespace rulerank::inline v0::knn {
+
+/// Whether words in front of others are elided in the language of a stemmer.
+bool has_elision(std::string_view stemmer);
 
 /// What becomes of a single word under an analyzer's options. One thread at a time.
 class word_rules {
@@ -21,6 +25,9 @@ class word_rules {
 
   /// The word folded as before the stop list, or as it is when words are not folded.
   void fold(std::string_view word, std::string& out) const;
+  /// A folded word without the article or pronoun that French, Italian and Catalan elide in front
+  /// of it (`l'energie`); as it is for other stemmers.
+  std::string_view without_elision(std::string_view word) const noexcept;
   /// Whether a folded word is of a length and a kind that is kept.
   bool admits(std::string_view word, bool has_letter) const noexcept;
   /// The term of a folded word that is admitted; empty for a stop word.
@@ -29,6 +36,7 @@ class word_rules {
  private:
   analyzer_options options_;
   bool accents_until_stem_;
+  std::span<std::string_view const> elided_;
   std::shared_ptr<std::unordered_set<std::string> const> stop_words_;
   stemmer stemmer_;
 };
