@@ -75,6 +75,10 @@ void fold_case(std::string_view utf8, std::string& out) {
   }
 }
 
+void compose(std::string_view utf8, std::string& out) {
+  normalize(icu::Normalizer2::getNFCInstance, utf8, out);
+}
+
 void remove_accents(std::string& utf8) {
   std::string apart;
   normalize(icu::Normalizer2::getNFDInstance, utf8, apart);

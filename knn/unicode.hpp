@@ -20,6 +20,9 @@ std::size_t count_code_points(std::string_view utf8) noexcept;
 /// NFKC_Casefold (Unicode 3.13, UAX 44), and the apostrophe U+2019 as '.
 void fold_case(std::string_view utf8, std::string& out);
 
+/// The canonical composition (NFC): e and an acute accent are é.
+void compose(std::string_view utf8, std::string& out);
+
 /// Takes accents off letters: of the canonical decomposition the marks that overlay a letter
 /// (combining class 1), points of Hebrew and Arabic (10 to 36), and what stands above, below or is
 /// attached (200 and more). Vowel signs, viramas, nuktas and the voicing marks of kana stay, since

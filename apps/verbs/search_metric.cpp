@@ -171,11 +171,13 @@ class metric_search {
     auto const unit =
         arguments_.letters == "bytes" ? knn::letters::bytes : knn::letters::code_points;
     return knn::read_metric_part(owner_.ctx(), arguments_.collection,
-                                 knn::metric_distance_from(arguments_.metric), unit, is_split);
+                                 knn::metric_distance_from(arguments_.metric), unit, is_split,
+                                 [this](std::string const& what) { owner_.warn(what); });
   }
   knn::metric_asked read_queries(knn::metric_objects const& among) const {
     if (among.words) expect_words("--queries", arguments_.queries);
-    return knn::read_metric_queries(owner_.ctx(), among, arguments_.queries);
+    return knn::read_metric_queries(owner_.ctx(), among, arguments_.queries,
+                                    [this](std::string const& what) { owner_.warn(what); });
   }
 
   /// The index that was made, or one of the objects, which is kept where that is asked for. A rank

@@ -67,24 +67,27 @@ std::shared_ptr<metric_queries const> metric_objects::queries(context const& ctx
 
 metric_objects read_metric_objects(context const& ctx, std::string const& path,
                                    metric_distance which, letters unit, std::size_t part,
-                                   std::size_t parts) {
+                                   std::size_t parts,
+                                   std::function<void(std::string const&)> const& warn) {
   if (which == metric_distance::edit)
-    return {nullptr, std::make_shared<word_space>(read_words_part(ctx, path, part, parts), unit)};
+    return {nullptr,
+            std::make_shared<word_space>(read_words_part(ctx, path, part, parts, warn), unit)};
   return {std::make_shared<vector_space>(ctx, read_search_rows(ctx, path, part, parts).rows, which),
           nullptr};
 }
 
 metric_part read_metric_part(context const& ctx, std::string const& path, metric_distance which,
-                             letters unit, bool is_split) {
+                             letters unit, bool is_split,
+                             std::function<void(std::string const&)> const& warn) {
   if (!is_split) {
-    metric_part whole{read_metric_objects(ctx, path, which, unit)};
+    metric_part whole{read_metric_objects(ctx, path, which, unit, 0, 1, warn)};
     whole.all = whole.objects.space()->size();
     return whole;
   }
   process_group const& group = *ctx.processes;
   auto const rank = static_cast<std::size_t>(group.rank());
-  metric_part part{
-      read_metric_objects(ctx, path, which, unit, rank, static_cast<std::size_t>(group.size()))};
+  metric_part part{read_metric_objects(ctx, path, which, unit, rank,
+                                       static_cast<std::size_t>(group.size()), warn)};
   auto const sizes = gather_values(group, part.objects.space()->size());
   auto const mine = sizes.begin() + static_cast<std::ptrdiff_t>(rank);
   part.first = std::accumulate(sizes.begin(), mine, std::size_t{0});
@@ -124,8 +127,9 @@ metric_index_choice choose_index(metric_search_plan const& plan, metric_objects 
 }
 
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
-                                 std::string const& path) {
-  if (among.words) return read_words(ctx, path);
+                                 std::string const& path,
+                                 std::function<void(std::string const&)> const& warn) {
+  if (among.words) return read_words(ctx, path, warn);
   return read_search_vectors(ctx, path);
 }
 

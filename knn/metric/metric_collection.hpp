@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,10 +39,11 @@ struct metric_objects {
                                                 metric_asked const& asked) const;
 };
 /// The objects of one of so many parts of a file: rows of vectors, or of `edit` words, one a line.
-/// Throws `error`.
+/// Throws `error`; `warn` as in `read_words`.
 metric_objects read_metric_objects(context const& ctx, std::string const& path,
                                    metric_distance which, letters unit, std::size_t part = 0,
-                                   std::size_t parts = 1);
+                                   std::size_t parts = 1,
+                                   std::function<void(std::string const&)> const& warn = {});
 
 /// The objects of a file that a process indexes.
 struct metric_part {
@@ -52,11 +54,13 @@ struct metric_part {
 /// The objects of a file: all, or where it is split this process's part; all processes call it
 /// together then. Throws `error`, and `usage_error` for 2^32 - 1 objects and more.
 metric_part read_metric_part(context const& ctx, std::string const& path, metric_distance which,
-                             letters unit, bool is_split);
+                             letters unit, bool is_split,
+                             std::function<void(std::string const&)> const& warn = {});
 
 /// The queries of a file, of the type of the objects.
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
-                                 std::string const& path);
+                                 std::string const& path,
+                                 std::function<void(std::string const&)> const& warn = {});
 
 /// How a collection is to be searched, as far as it decides which index is made and where.
 struct metric_search_plan {

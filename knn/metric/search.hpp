@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -165,7 +166,9 @@ class vector_space final : public metric_space {
 
 /// What a letter of a word is.
 enum class letters : std::uint8_t {
-  /// A code point of UTF-8; a byte that is no part of it is the character of Latin-1 with its value
+  /// A code point of UTF-8, composed (NFC): é is one letter however it is written; a byte that is
+  /// no
+  /// part of it is the character of Latin-1 with its value
   code_points,
   bytes,
 };
@@ -191,12 +194,15 @@ class word_space final : public metric_space {
 
 /// The lines of a file, plain or compressed, each a word without its LF or CRLF; an empty line is
 /// the empty word. Throws `error` for a file that cannot be read, and naming the place of a byte of
-/// 0, which no word has and files of vectors do.
-std::vector<std::string> read_words(context const& ctx, std::string const& path);
+/// 0, which no word has and files of vectors do. Where each line is a word, blanks and an integer
+/// (SymSpell's dictionaries), the word alone is read, and `warn` hears of it.
+std::vector<std::string> read_words(context const& ctx, std::string const& path,
+                                    std::function<void(std::string const&)> const& warn = {});
 /// The lines that begin in a part of a file's bytes, of `parts` equal ones: together, the parts
 /// have each line once, in order.
 std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
-                                         std::size_t part, std::size_t parts);
+                                         std::size_t part, std::size_t parts,
+                                         std::function<void(std::string const&)> const& warn = {});
 
 enum class metric_index_type : std::uint8_t {
   automatic,

@@ -24,7 +24,8 @@ std::vector<std::uint32_t> letters_of(std::string const& word, letters unit, std
     for (char const c : word) found.push_back(static_cast<unsigned char>(c));
     return found;
   }
-  std::string_view const text = well_formed(word, buffer);
+  std::string text;
+  compose(well_formed(word, buffer), text);
   for (std::size_t i = 0; i < text.size();) {
     UChar32 point = 0;
     U8_NEXT_UNSAFE(text.data(), i, point);

@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/edit_distance/edit_groups.hpp"
 #include "knn/metric/indexes/structure.hpp"
@@ -43,15 +44,35 @@ void add_code_points(std::string_view utf8, std::vector<std::uint32_t>& to) {
 
 letter_table letters_of(std::vector<std::string> const& words, letters unit) {
   letter_table table;
-  std::string buffer;
+  std::string buffer, composed;
   for (std::string const& word : words) {
-    if (unit == letters::bytes)
+    bool const is_ascii = std::ranges::all_of(word, [](char c) { return c >= 0; });
+    if (unit == letters::bytes) {
       for (char const c : word) table.letter.push_back(static_cast<unsigned char>(c));
-    else
-      add_code_points(well_formed(word, buffer), table.letter);
+    } else if (is_ascii) {
+      add_code_points(word, table.letter);
+    } else {
+      compose(well_formed(word, buffer), composed);
+      add_code_points(composed, table.letter);
+    }
     table.begin.push_back(table.letter.size());
   }
   return table;
+}
+
+/// Whether each line of a text is a word and a count, as dictionaries of spelling have it.
+bool have_counts(std::string_view text) {
+  std::size_t lines = 0;
+  std::vector<datasets::field> fields;
+  for (std::size_t at = 0; at < text.size(); ++lines) {
+    std::size_t const end = std::min(text.find('\n', at), text.size());
+    datasets::split_fields(text.substr(at, end - at), fields);
+    if (fields.size() != 2 ||
+        fields[1].text.find_first_not_of("0123456789") != std::string_view::npos)
+      return false;
+    at = end + 1;
+  }
+  return lines > 1;
 }
 
 /// The number of a line of a text, from 1.
@@ -222,20 +243,30 @@ std::unique_ptr<metric_queries> word_space::queries(std::vector<std::string> som
   return std::make_unique<words_asked>(*implementation_, std::move(some));
 }
 
-std::vector<std::string> read_words(context const& ctx, std::string const& path) {
-  return read_words_part(ctx, path, 0, 1);
+std::vector<std::string> read_words(context const& ctx, std::string const& path,
+                                    std::function<void(std::string const&)> const& warn) {
+  return read_words_part(ctx, path, 0, 1, warn);
 }
 
 std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
-                                         std::size_t part, std::size_t parts) {
+                                         std::size_t part, std::size_t parts,
+                                         std::function<void(std::string const&)> const& warn) {
   auto const text = datasets::open_text(ctx, path);
   std::vector<std::string> words;
   std::string_view const bytes = text->bytes();
+  std::string_view lines = bytes;
+  datasets::remove_byte_order_mark(lines);
+  bool const are_counted = have_counts(lines);
+  if (are_counted && warn && part == 0)
+    warn(datasets::display_name(path) +
+         ": each line is a word and a number, read as words with counts, which are left out");
   datasets::for_each_line_of_part(bytes, part, parts, [&](std::string_view line) {
     if (auto const zero = line.find('\0'); zero != line.npos)
       throw error({datasets::display_name(path), line_number(bytes, line), zero + 1},
                   "found a byte of 0, expected words, one a line");
     if (line.ends_with('\r')) line.remove_suffix(1);
+    if (are_counted)
+      line = line.substr(0, line.find_first_of(" \t", line.find_first_not_of(" \t")));
     words.emplace_back(line);
   });
   datasets::expect_unchanged(*text, datasets::display_name(path));
