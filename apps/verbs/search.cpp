@@ -28,6 +28,7 @@ struct search_text_arguments : search_arguments {
 
   bool pad = false;
   bool correct = false;
+  bool leave_out_self = false;
   std::size_t group = 1;
   std::string balance = "inter";
   text_arguments text;
@@ -68,12 +69,14 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
     refuse_options(verb, {"--k1", "--b"}, "without --weights bm25");
   if (arguments.queries.empty())
     refuse_options(verb,
-                   {"--out", "--run", "--tag", "--votes", "--classes", "--k", "--pad", "--metric",
-                    "--engine", "--launch-queries", "--balance"},
+                   {"--out", "--run", "--tag", "--leave-out-self", "--votes", "--classes", "--k",
+                    "--pad", "--metric", "--engine", "--launch-queries", "--balance"},
                    "without --queries");
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
                    fmt::format("beside --engine {}, expected --engine fish", arguments.engine));
+  if (arguments.leave_out_self && !arguments.votes.empty())
+    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes without --votes");
   expect_index_file(arguments.index);
@@ -132,6 +135,7 @@ class text_search {
     std::optional<class_votes> votes;
     if (!arguments_.queries.empty()) {
       out.emplace(run_.open_output());
+      if (arguments_.leave_out_self) out->leave_out_self(arguments_.request.k - 1);
       if (!arguments_.votes.empty())
         votes.emplace(arguments_.votes, owner_.destination(arguments_.classes));
     }
@@ -240,7 +244,8 @@ class text_search {
     auto& summary = run_.summary;
     summary["queries"] = queries;
     nlohmann::ordered_json const list = corrections.list();
-    std::size_t const k = std::min(arguments_.request.k, documents.size());
+    std::size_t const k =
+        std::min(arguments_.request.k - (arguments_.leave_out_self ? 1 : 0), documents.size());
     std::optional<knn::sparse_engine> engine;
     if (documents.has_parts()) engine = searchers_->front().engine();
     run_.finish(out, queries, documents.size(), "document", [&] {
@@ -290,7 +295,7 @@ class text_search {
           queries_.push_back(std::move(query));
           if (queries_.size() == together) search();
         },
-        reading.reading);
+        datasets::for_queries(reading.reading));
     search();
     return done;
   }
@@ -310,6 +315,7 @@ void add_text(CLI::App& search, session& owner) {
                "candidates.trec",
                [arguments, &owner, &search] {
                  check_usage(*arguments, *search.get_subcommand("text"));
+                 if (arguments->leave_out_self) ++arguments->request.k;
                  text_search(owner, *arguments).run();
                });
   runs_over_ranks(*verb);
@@ -318,6 +324,8 @@ void add_text(CLI::App& search, session& owner) {
       "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
       "svmlight vectors; - is standard input",
       "Queries, in a form of documents", "FILE|FOLDER|-");
+  verb->add_flag("--leave-out-self", arguments->leave_out_self,
+                 "Leave out the document whose id is the query's, as where documents are queries");
   verb->add_flag("--pad", arguments->pad,
                  "Fill up to k with documents that share no term with the query");
   verb->add_flag("--correct", arguments->correct,

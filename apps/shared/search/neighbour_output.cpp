@@ -48,13 +48,16 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
   if (!neighbours_ && !run_) return;
   std::string const name = id_of_query_(query);
   if (run_) one_word(name, "a query's id");
+  std::size_t rank = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     std::string const id = id_of(items[i]);
+    if (others_ && (id == name || rank == *others_)) continue;
+    ++rank;
     if (neighbours_)
-      append_format(to.lines, "{}\t{}\t{}\t{}\n", one_cell(name, "--out", "a query's id"), i + 1,
+      append_format(to.lines, "{}\t{}\t{}\t{}\n", one_cell(name, "--out", "a query's id"), rank,
                     one_cell(id, "--out", "a document's id"), values[i]);
     if (run_)
-      to.run += datasets::run_line(name, one_word(id, "a document's id"), i + 1,
+      to.run += datasets::run_line(name, one_word(id, "a document's id"), rank,
                                    knn::score_of(order, values[i]), tag_);
   }
 }

@@ -57,6 +57,8 @@ class neighbour_files : public knn::search_output {
   neighbour_files(std::string const& out, std::string const& run, std::string tag);
 
   void name_queries(text_of_query id) { id_of_query_ = std::move(id); }
+  /// Leaves out the item whose id is the query's, of `k` + 1 neighbours or fewer.
+  void leave_out_self(std::size_t k) { others_ = k; }
   void vote(class_votes votes, text_of_query label_of_query) {
     votes_.emplace(std::move(votes));
     label_of_query_ = std::move(label_of_query);
@@ -85,6 +87,7 @@ class neighbour_files : public knn::search_output {
   std::string tag_;
   text_of_query id_of_query_ = [](std::size_t query) { return std::to_string(query); };
   text_of_query label_of_query_;
+  std::optional<std::size_t> others_;  // most neighbours but the query itself
   std::optional<class_votes> votes_;
 };
 
