@@ -236,7 +236,7 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
       layout.titles.push_back(title);
       continue;
     }
-    if (c == 0 && (title.empty() || title == "Unnamed: 0")) {
+    if (c == 0 && head.cells.size() > 1 && (title.empty() || title == "Unnamed: 0")) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
       layout.notes.push_back(

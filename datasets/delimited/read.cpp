@@ -34,7 +34,7 @@ delimited_layout layout_of_text(std::string_view bytes, char delimiter, std::str
   delimited_layout layout = read_layout(bytes, delimiter, name, options, columns);
   auto const words = columns.empty() ? text_columns(bytes.substr(layout.size), layout)
                                      : std::vector<std::string>();
-  if (!words.empty()) {
+  if (!words.empty() && words.size() < layout.features) {
     options.skip_columns.insert(options.skip_columns.end(), words.begin(), words.end());
     layout = read_layout(bytes, delimiter, name, options, columns);
     for (std::string const& title : words)

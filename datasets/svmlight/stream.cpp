@@ -6,7 +6,6 @@
 #include "datasets/svmlight/documents.hpp"
 #include "datasets/svmlight/queries.hpp"
 #include "datasets/svmlight/read.hpp"
-#include "datasets/svmlight/whole_text.hpp"
 #include "datasets/text_source.hpp"
 
 #include <utility>
@@ -105,7 +104,6 @@ void query_collector::give() {
     query_.lines.push_back(line);
     begin = end;
   }
-  if (form_.delimiter == 0) take_ids_of_comments(query_);
   if (!ids_.empty()) query_.text = text_with_ids(std::move(query_.text), std::move(ids_));
   if (!names_.empty()) names_.number(ctx_, query_);
   drop_integral_labels(query_);

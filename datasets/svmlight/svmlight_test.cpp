@@ -258,20 +258,6 @@ TEST(svmlight, odd_files_are_read_or_named) {
   }
 }
 
-TEST(svmlight, ids_are_first_words_where_a_query_has_no_other) {
-  dataset const data = parse(
-      "2 qid:1 1:1 # 1370 Rambo III\n1 qid:1 1:2 #\t7555\tFirst Blood\n"
-      "1 qid:2 1:1 # easy\n0 qid:2 1:1 # easy\n"
-      "1 qid:3 1:1 # a\n0 qid:3 1:1 # docid = b\n"
-      "1 qid:4 1:1 # inc = 1\n"
-      "1 qid:5 1:1 # note: x\n"
-      "1 qid:6 1:1 # a\n0 qid:6 1:1\n");
-  std::vector<std::string> ids;
-  for (std::size_t d = 0; d < data.size(); ++d) ids.push_back(data.docid(d));
-  EXPECT_EQ(ids, (std::vector<std::string>{"1370", "7555", "2-3", "2-4", "3-5", "b", "4-7", "5-8",
-                                           "6-9", "6-10"}));
-}
-
 TEST(svmlight, reads_what_a_line_says) {
   dataset const data = parse(
       "2.0 qid:10 3:-0.5 1:NULL 2:1e2 #docid = GX008-86-4444840 inc = 1 prob = 0.08\r\n"

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_set>
 #include <utility>
 
 namespace rulerank::inline v0::datasets {
@@ -81,27 +80,6 @@ void whole_text::finish(context const& ctx, std::function<void(std::string const
   data_.queries.reserve(count);
   for (std::size_t run = 0; run < runs_.size(); ++run)
     data_.queries.push_back({queries_.qid(run), runs_[run].begin, run_end(run)});
-  if (data_.delimiter == 0) take_ids_of_comments(data_);
-}
-
-void take_ids_of_comments(dataset& data) {
-  if (data.comments.empty()) return;
-  std::vector<std::string_view> words;
-  std::unordered_set<std::string_view> seen;
-  for (query_group const& query : data.queries) {
-    words.clear();
-    seen.clear();
-    for (std::size_t d = query.begin; d < query.end; ++d) {
-      if (d < data.ids.size() && !data.ids[d].empty()) break;
-      std::string_view const word = first_word_of(data.comments[d]);
-      if (word.empty() || !seen.insert(word).second) break;
-      words.push_back(word);
-    }
-    if (words.size() < query.size()) continue;
-    data.ids.resize(data.size());
-    std::copy(words.begin(), words.end(),
-              data.ids.begin() + static_cast<std::ptrdiff_t>(query.begin));
-  }
 }
 
 std::size_t whole_text::run_end(std::size_t run) const {

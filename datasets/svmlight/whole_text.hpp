@@ -51,8 +51,4 @@ class whole_text {
   std::optional<text_fault> fault_;
 };
 
-/// Where no comment of a query has a `docid = X`, the first words of its comments are the ids of
-/// its documents, if each has one of its own.
-void take_ids_of_comments(dataset& data);
-
 }  // namespace rulerank::datasets

@@ -387,7 +387,9 @@ std::size_t read_trec(document_lines& lines) {
   std::uint64_t begin = lines.number();
   auto const go_on = [&](bool keep) {
     joined = keep ? std::string(rest) + '\n' : std::string();
-    if (!lines.next()) return false;
+    bool const has_more = lines.next();
+    if (!has_more) rest = joined;  // the line is gone
+    if (!has_more) return false;
     if (!keep) begin = lines.number();
     rest = keep ? std::string_view(joined += lines.line()) : lines.line();
     return true;
