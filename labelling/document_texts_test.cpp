@@ -180,7 +180,7 @@ TEST_F(texts, a_changed_text_is_no_missing_one) {
 TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
   std::string const topics = write("one.topics", "1\tbread\n");
   std::vector<datasets::text_field> const fields{
-      {"title", "Rye"}, {"text", "of the north"}, {"author", "Ada"}};
+      {"title", "Rye"}, {"text", "of the north"}, {"abstract", "Ada"}};
   datasets::dataset const one =
       datasets::parse_svmlight(ctx,
                                "0 qid:1 1:1 #docid = x " +
@@ -198,11 +198,11 @@ TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
     return message == "OK" ? read : message;
   };
   std::string const title = R"("title": "Rye")", text = R"("text": "of the north")",
-                    author = R"("author": "Ada")";
+                    author = R"("abstract": "Ada")";
   EXPECT_EQ(shown(title + ", " + text + ", " + author), "Rye|of the north\nAda");
   EXPECT_EQ(shown(author + ", " + text + ", " + title), "Rye|Ada\nof the north");
-  std::string const more = shown(title + R"(, "notes": "see B", )" + text + ", " + author);
-  EXPECT_NE(more.find("; without its field \"notes\" it is; expected the texts"), more.npos)
+  std::string const more = shown(title + R"(, "headline": "see B", )" + text + ", " + author);
+  EXPECT_NE(more.find("; without its field \"headline\" it is; expected the texts"), more.npos)
       << more;
   std::string const less = shown(text + ", " + title);
   EXPECT_NE(less.find("; its fields are \"text\", \"title\"; expected"), less.npos) << less;

@@ -40,21 +40,26 @@ inline std::string_view value_of(std::string_view comment, std::string_view key)
   return {};
 }
 
-/// X of a comment's `docid = X`, likewise.
-inline std::string_view docid_of(std::string_view comment) {
-  return value_of(comment, "docid");
-}
-
 /// The first word of a comment that can be an id, as in `# 1370 rocky`; empty where that is a key,
 /// as in `# inc = 1` and `# note: ...`, or there is none.
 inline std::string_view first_word_of(std::string_view comment) {
   comment = trimmed_comment(comment);
+  if (comment.starts_with('#')) comment = trimmed_comment(comment.substr(1));
   std::size_t size = 0;
   while (size < comment.size() && !is_comment_blank(comment[size])) ++size;
   std::string_view const word = comment.substr(0, size);
   bool const is_key = word.find('=') != word.npos || word.ends_with(':') ||
                       trimmed_comment(comment.substr(size)).starts_with('=');
-  return is_key || word == "#" ? std::string_view{} : word;
+  return is_key ? std::string_view{} : word;
+}
+
+/// The id of a document in its comment: X of `docid = X`, else the first word if it has a digit. A
+/// word without one is more often a remark.
+inline std::string_view docid_of(std::string_view comment) {
+  std::string_view const named = value_of(comment, "docid");
+  if (!named.empty()) return named;
+  std::string_view const word = first_word_of(comment);
+  return word.find_first_of("0123456789") == word.npos ? std::string_view{} : word;
 }
 
 /// The comment of a document's line.

@@ -258,6 +258,16 @@ TEST(svmlight, odd_files_are_read_or_named) {
   }
 }
 
+TEST(svmlight, ids_are_docids_or_first_words_with_a_digit) {
+  dataset const data = parse(
+      "2 qid:1 1:1 # 1370 Rambo III\n1 qid:1 1:2 #\t7555\tFirst Blood\n"
+      "1 qid:1 1:1 # 1A\n1 qid:1 1:1 ## 8 docid = b\n"
+      "1 qid:2 1:1 # easy\n0 qid:2 1:1 # note1: x\n0 qid:2 1:1 # inc1 = 1\n0 qid:2 1:1 #\n");
+  std::vector<std::string> ids;
+  for (std::size_t d = 0; d < data.size(); ++d) ids.push_back(data.docid(d));
+  EXPECT_EQ(ids, (std::vector<std::string>{"1370", "7555", "1A", "b", "2-5", "2-6", "2-7", "2-8"}));
+}
+
 TEST(svmlight, reads_what_a_line_says) {
   dataset const data = parse(
       "2.0 qid:10 3:-0.5 1:NULL 2:1e2 #docid = GX008-86-4444840 inc = 1 prob = 0.08\r\n"
@@ -287,7 +297,7 @@ TEST(svmlight, reads_what_a_line_says) {
   EXPECT_EQ(data.comment(0), "docid = GX008-86-4444840 inc = 1 prob = 0.08");
   EXPECT_EQ(data.comment(1), "244338");
   EXPECT_EQ(data.docid(0), "GX008-86-4444840");
-  EXPECT_EQ(data.docid(1), "10-3");
+  EXPECT_EQ(data.docid(1), "244338");
   EXPECT_EQ(data.docid(2), "x");
 }
 

@@ -553,7 +553,7 @@ TEST_F(text_files, topics_of_the_field) {
        ":1:1: found \"#combine\" in a topic, expected words and no operators"},
       {"<top><num>1</num><EN-title>a</EN-title>\n<FR-title>b</FR-title></top>",
        ":2:1: found <FR-TITLE> beside <EN-TITLE>, expected a title in one language"},
-      {"<!-- a\n", ":1:1: found \"<!-- a\" without its end, expected -->"},
+      {"<!-- a\n", ":1:1: found \"<!-- a\\x0a\" without its end, expected -->"},
   };
   expect_messages(faults, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(read("<dbpedia:Berlin>\tcapital\n")[0].id, "<dbpedia:Berlin>");

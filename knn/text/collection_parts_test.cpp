@@ -237,7 +237,7 @@ TEST(CollectionSplit, LinesInPartsAreDocumentsAsInOneFile) {
   for (std::string const& text :
        {std::string("a\tx\nb\ty"), "\xEF\xBB\xBF" + documents(9, 4),
         std::string("a\tx\r\n\r\n\nb\ty\n"),
-        std::string("{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": 2, \"t\": \"b\"}\n"),
+        std::string("{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": 2, \"title\": \"b\"}\n"),
         "a\t" + std::string(5000, 'x') +
             "\n\xEF\xBB\xBF"
             "b\ty\n"}) {

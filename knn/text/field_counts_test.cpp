@@ -49,7 +49,7 @@ TEST(field_counts, by_hand) {
       written(folder, "c.jsonl",
               "{\"id\": 1, \"text\": \"red fish\"}\n"
               "{\"id\": 2, \"title\": \"Red\", \"text\": \"fish fish\"}\n"
-              "{\"id\": 3, \"title\": \"blue\", \"other\": \"red\", \"text\": \"\"}\n");
+              "{\"id\": 3, \"title\": \"blue\", \"abstract\": \"red\", \"text\": \"\"}\n");
   text_index_options const options;
   text_index const index = text_index::build({}, path, options);
   auto const fields = count_fields({}, index, path, options);
@@ -59,7 +59,7 @@ TEST(field_counts, by_hand) {
       {"", "red:1 ", "blue:1 "},
       {"", "", "red:1 "},
       {"fish:1 red:1 ", "fish:2 red:1 ", "blue:1 red:1 "}};
-  std::vector<std::string> const names{"text", "title", "other", "document"};
+  std::vector<std::string> const names{"text", "title", "abstract", "document"};
   for (std::size_t f = 0; f < 4; ++f) {
     EXPECT_EQ(fields[f].name, names[f]);
     ASSERT_EQ(fields[f].counts.size(), 3U);
@@ -76,14 +76,14 @@ TEST(field_counts, of_many_documents) {
   for (int d = 0; d < 2500; ++d) {
     std::string const words = fmt::format("w{} w{}", d % 7, d % 3);
     text += "{\"id\": " + std::to_string(d) + ", \"text\": \"" + words + "\"" +
-            (d >= 1500 ? ", \"late\": \"xylophone\"" : "") + "}\n";
+            (d >= 1500 ? ", \"body\": \"xylophone\"" : "") + "}\n";
     plain += std::to_string(d) + "\t" + words + "\n";
   }
   std::string const path = written(folder, "c.jsonl", text);
   text_index const index = text_index::build({}, path, {});
   auto const fields = count_fields({}, index, path, {});
   ASSERT_EQ(fields.size(), 3U);
-  EXPECT_EQ(fields[1].name, "late");
+  EXPECT_EQ(fields[1].name, "body");
   ASSERT_EQ(fields[1].counts.size(), 2500U);
   EXPECT_EQ(row(index, fields[1].counts, 1499), "");
   EXPECT_EQ(row(index, fields[1].counts, 1500), "xylophon:1 ");

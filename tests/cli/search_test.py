@@ -589,7 +589,7 @@ class Vectors(Search):
             ("pipeline",
              "pipeline --collection {v} --topics {w} --qrels {w} --out-dir d --collection-format "
              "svmlight",
-             "found 'svmlight', expected auto, tsv, jsonl, folder, cranfield or trec"),
+             "found 'svmlight', expected auto, tsv, table, jsonl, json, folder, cranfield or trec"),
         ], files)
 
 
