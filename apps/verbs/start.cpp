@@ -1,0 +1,390 @@
+// One command from documents and queries to a decision: each step is a verb, whose line is shown,
+// and is passed over where its results are there already.
+#include "apps/shared/arguments/text_arguments.hpp"
+#include "apps/shared/options/options.hpp"
+#include "apps/shared/session/verb_process.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/json_text.hpp"
+#include "core/output_file.hpp"
+#include "core/random.hpp"
+#include "datasets/text_source.hpp"
+#include "features/pair_pool.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace rulerank::inline v0::apps {
+namespace {
+
+constexpr std::size_t fewest_queries = 4;
+/// Documents of a query that are judged: those that come first in either ranking. They hold the
+/// first five of both.
+constexpr std::size_t judged_documents = 10;
+constexpr char const* measure = "NDCG@5";
+
+struct start_arguments {
+  std::string documents, queries;
+  std::string dir = "ranking";
+  std::size_t labels = 50;
+  std::size_t judged_queries = 10;
+  std::size_t candidates = 20;
+  std::int32_t max_label = 4;
+  std::string listen = "127.0.0.1:8420";
+  std::string format = "auto", stemmer = "english";
+  std::vector<std::string> text_fields, query_fields;
+  std::string id_field;
+};
+
+struct step {
+  std::string what;                ///< for people
+  std::vector<std::string> files;  ///< in the folder; the step is done where all of them are there
+  std::vector<std::string> line;   ///< the verb and its options
+};
+
+std::string path_in(start_arguments const& a, std::string const& name) {
+  return (std::filesystem::path(a.dir) / name).string();
+}
+
+bool is_done(start_arguments const& a, std::vector<std::string> const& files) {
+  return std::ranges::all_of(
+      files, [&](std::string const& name) { return std::filesystem::exists(path_in(a, name)); });
+}
+
+nlohmann::ordered_json to_json(start_arguments const& a) {
+  auto const whole = [](std::string const& path) {
+    return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+  };
+  return {{"documents", whole(a.documents)},
+          {"queries", whole(a.queries)},
+          {"labels", a.labels},
+          {"judged_queries", a.judged_queries},
+          {"candidates", a.candidates},
+          {"max_label", a.max_label},
+          {"format", a.format},
+          {"stemmer", a.stemmer},
+          {"text_fields", a.text_fields},
+          {"query_fields", a.query_fields},
+          {"id_field", a.id_field}};
+}
+
+void take_settings(start_arguments& a, nlohmann::ordered_json const& from) {
+  from.at("documents").get_to(a.documents);
+  from.at("queries").get_to(a.queries);
+  from.at("labels").get_to(a.labels);
+  from.at("judged_queries").get_to(a.judged_queries);
+  from.at("candidates").get_to(a.candidates);
+  from.at("max_label").get_to(a.max_label);
+  from.at("format").get_to(a.format);
+  from.at("stemmer").get_to(a.stemmer);
+  from.at("text_fields").get_to(a.text_fields);
+  from.at("query_fields").get_to(a.query_fields);
+  from.at("id_field").get_to(a.id_field);
+}
+
+/// The options that a folder keeps, by the option's name.
+constexpr std::pair<char const*, char const*> kept_options[] = {
+    {"--collection", "documents"},
+    {"--topics", "queries"},
+    {"--labels", "labels"},
+    {"--judged-queries", "judged_queries"},
+    {"--candidates", "candidates"},
+    {"--max-label", "max_label"},
+    {"--collection-format", "format"},
+    {"--stemmer", "stemmer"},
+    {"--text-fields", "text_fields"},
+    {"--query-fields", "query_fields"},
+    {"--id-field", "id_field"}};
+
+/// Of a folder that was begun, takes what it was begun with; options that the line gives must not
+/// differ. Of a new one, writes it.
+void open_folder(start_arguments& a, CLI::App const& verb) {
+  std::string const path = path_in(a, "start.json");
+  if (!std::filesystem::exists(path)) {
+    if (a.documents.empty() || a.queries.empty())
+      throw usage_error(fmt::format(
+          "found no {}, expected documents and queries: rulerank start DOCS QUERIES", path));
+    write_file(path, json_text_of(to_json(a)));
+    return;
+  }
+  constexpr char const* expected = "what rulerank start wrote";
+  nlohmann::ordered_json const given = to_json(a);
+  nlohmann::ordered_json const kept =
+      parse_ordered_json(datasets::read_file(path, expected), path, expected);
+  try {
+    take_settings(a, kept);
+  } catch (nlohmann::json::exception const& fault) {
+    throw error({path, 1, 1}, fmt::format("found {}, expected {}", fault.what(), expected));
+  }
+  for (auto const& [option, key] : kept_options)
+    if (verb.count(option) > 0 && given.at(key) != kept.at(key))
+      throw usage_error(
+          fmt::format("{} {}: {} was begun with {}, expected the same or another --dir", option,
+                      json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
+}
+
+/// The text of a query on one line.
+std::string line_of(datasets::text_document const& query) {
+  std::string line = query.id + "\t";
+  for (datasets::text_field const& field : query.fields) {
+    if (line.back() != '\t') line += ' ';
+    for (char const c : field.text) line += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return line + "\n";
+}
+
+/// Deals the queries, by --seed, to those whose documents are labelled and those that are judged.
+void deal_queries(session& owner, start_arguments const& a) {
+  if (is_done(a, {"learn-queries.tsv", "judge-queries.tsv"})) return;
+  datasets::text_options reading;
+  reading.text_fields = a.text_fields;
+  reading.query_fields = a.query_fields;
+  reading.warn = [&owner](std::string const& message) { owner.warn(message); };
+  features::pool_topics const topics =
+      features::read_topics(owner.ctx(), owner.input(a.queries), reading);
+  std::size_t const count = topics.texts.size();
+  if (count < fewest_queries)
+    throw error({a.queries, 1, 1}, fmt::format("found {}, expected {} or more",
+                                               counted(count, "query", "queries"), fewest_queries));
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  random_engine engine(owner.run.seed);
+  shuffle(std::span(order), engine);
+  std::size_t const judged = std::min(a.judged_queries, count / 2);
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(judged));
+  std::sort(order.begin() + static_cast<std::ptrdiff_t>(judged), order.end());
+  std::string judge, learn;
+  for (std::size_t i = 0; i < count; ++i)
+    (i < judged ? judge : learn) += line_of(topics.texts[order[i]]);
+  write_file(path_in(a, "learn-queries.tsv"), learn);
+  write_file(path_in(a, "judge-queries.tsv"), judge);
+}
+
+class step_lines {
+ public:
+  explicit step_lines(start_arguments const& a) : a_(a) {}
+
+  std::vector<std::string> features(char const* queries, char const* out) const {
+    return with_reading({"features", "--collection", shown(a_.documents), "--topics", in(queries),
+                         "--out", in(out)},
+                        "--collection-format");
+  }
+  std::vector<std::string> label(char const* pool, char const* queries, char const* answers,
+                                 char const* out) const {
+    return with_reading({"label", "--pool", in(pool), "--show", shown(a_.documents), "--topics",
+                         in(queries), "--resume", in(answers), "--out", in(out), "--max-label",
+                         std::to_string(a_.max_label), "--listen", a_.listen},
+                        "--show-format");
+  }
+  /// A path in the folder.
+  std::string in(char const* name) const { return path_in(a_, name); }
+
+ private:
+  static std::string shown(std::string const& path) {
+    return std::filesystem::proximate(path).string();
+  }
+  std::vector<std::string> with_reading(std::vector<std::string> line, char const* format) const {
+    auto const add = [&](char const* option, std::string const& value) {
+      line.insert(line.end(), {option, value});
+    };
+    if (a_.format != "auto") add(format, a_.format);
+    if (a_.stemmer != "english") add("--stemmer", a_.stemmer);
+    if (!a_.text_fields.empty())
+      add("--text-fields", fmt::format("{}", fmt::join(a_.text_fields, ",")));
+    if (!a_.id_field.empty()) add("--id-field", a_.id_field);
+    return line;
+  }
+
+  start_arguments const& a_;
+};
+
+std::vector<std::string> joined(std::vector<std::string> line,
+                                std::vector<std::string> const& more) {
+  line.insert(line.end(), more.begin(), more.end());
+  return line;
+}
+
+std::vector<step> steps_of(start_arguments const& a) {
+  step_lines const of(a);
+  auto const in = [&](char const* name) { return of.in(name); };
+  std::string const candidates = std::to_string(a.candidates);
+  std::size_t const judgments = judged_documents * a.judged_queries;
+  return {
+      {"compute the features of the documents that may be labelled",
+       {"pool.txt"},
+       joined(of.features("learn-queries.tsv", "pool.txt"), {"--candidates", candidates})},
+      {fmt::format("label {} documents in a browser", a.labels),
+       {"labelled.txt"},
+       joined(of.label("pool.txt", "learn-queries.tsv", "labels.tsv", "labelled.txt"),
+              {"--max-documents", std::to_string(a.labels), "--norm", "query-minmax"})},
+      {"fit a card of points",
+       {"ranking.model"},
+       {"fit", "--train", in("labelled.txt"), "--pool", in("pool.txt"), "--unlabelled", "-1",
+        "--model", in("ranking.model")}},
+      {"write the card as a page",
+       {"card.html"},
+       {"inspect", in("ranking.model"), "--format", "html", "--out", in("card.html")}},
+      {"compute the features of the queries that are judged",
+       {"candidates.run", "judge-pool.txt"},
+       joined(of.features("judge-queries.tsv", "judge-pool.txt"),
+              {"--candidates", candidates, "--candidates-out", in("candidates.run")})},
+      {"rank them by the card",
+       {"card.scores", "card.run"},
+       {"rank", "--model", in("ranking.model"), "--test", in("judge-pool.txt"), "--out",
+        in("card.scores"), "--run", in("card.run")}},
+      {"find the documents that come first in the search or by the card",
+       {"to-judge.run"},
+       {"fuse", "--run", in("card.run"), in("candidates.run"), "--method", "combmax", "--norm",
+        "borda", "--depth", std::to_string(judged_documents), "--out", in("to-judge.run")}},
+      {"compute their features",
+       {"to-judge.txt"},
+       joined(of.features("judge-queries.tsv", "to-judge.txt"), {"--run", in("to-judge.run")})},
+      {"judge them in a browser",
+       {"judged.txt"},
+       joined(of.label("to-judge.txt", "judge-queries.tsv", "judgments.tsv", "judged.txt"),
+              {"--whole-queries", "--max-documents", std::to_string(judgments)})},
+      {"rank what was judged",
+       {"judged.scores"},
+       {"rank", "--model", in("ranking.model"), "--test", in("judged.txt"), "--out",
+        in("judged.scores")}},
+      {"compare the card with BM25",
+       {"evaluation.json"},
+       {"evaluate", "--test", in("judged.txt"), "--feature", "BM25_of_document", "--scores",
+        "card=" + in("judged.scores"), "--metrics", measure, "--profile", "trec", "--compare",
+        "paired-t", "--format", "json", "--out", in("evaluation.json")}},
+  };
+}
+
+/// The options of the line that every verb has.
+std::vector<std::string> common_options(run_options const& run) {
+  std::vector<std::string> words;
+  if (run.device != "auto") words.insert(words.end(), {"--device", run.device});
+  if (run.threads != 0) words.insert(words.end(), {"--threads", std::to_string(run.threads)});
+  if (run.seed != 1) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
+  if (run.quiet) words.emplace_back("--quiet");
+  return words;
+}
+
+/// Whether the verb did what it was to do; else the program ends with its code.
+bool run_step(session& owner, std::vector<std::string> line) {
+  line = joined(std::move(line), common_options(owner.run));
+  owner.say("$ " + shell_line(line));
+  int const code = run_verb(owner.ctx(), line, owner.run.json);
+  owner.ctx().check_stop();
+  if (code != 0) owner.exit_with(code);
+  return code == 0;
+}
+
+struct decision {
+  std::size_t queries = 0;
+  double card = 0, bm25 = 0, p = 1;
+
+  char const* word() const {
+    if (p >= .05) return "undecided";
+    return card > bm25 ? "deploy" : "keep BM25";
+  }
+};
+
+decision read_decision(std::string const& path) {
+  constexpr char const* expected = "what rulerank evaluate wrote";
+  nlohmann::json const report = parse_json(datasets::read_file(path, expected), path, expected);
+  decision made;
+  try {
+    for (nlohmann::json const& system : report.at("systems")) {
+      double const average = system.at("averages").at(measure).get<double>();
+      (system.at("name") == "card" ? made.card : made.bm25) = average;
+    }
+    nlohmann::json const& compared = report.at("comparison").at("results").at(0);
+    compared.at("queries").get_to(made.queries);
+    nlohmann::json const& p = compared.at("paired-t").at("p");
+    if (p.is_number()) p.get_to(made.p);
+  } catch (nlohmann::json::exception const& fault) {
+    throw error({path, 1, 1}, fmt::format("found {}, expected {}", fault.what(), expected));
+  }
+  return made;
+}
+
+void say_decision(session& owner, start_arguments const& a, decision const& made) {
+  if (owner.run.json) {
+    write_file("-", json_text_of(nlohmann::ordered_json{{"folder", a.dir},
+                                                        {"model", path_in(a, "ranking.model")},
+                                                        {"measure", measure},
+                                                        {"queries", made.queries},
+                                                        {"card", made.card},
+                                                        {"bm25", made.bm25},
+                                                        {"p", made.p},
+                                                        {"decision", made.word()}}));
+    return;
+  }
+  std::string text =
+      fmt::format("{} over {}: card {:.4f}, BM25 {:.4f}, p = {:.3f} (paired t)\n", measure,
+                  counted(made.queries, "query", "queries"), made.card, made.bm25, made.p);
+  if (made.p >= .05)
+    text += fmt::format(
+        "Undecided: the difference is not significant. Judge more queries (--judged-queries) in "
+        "another folder.\n");
+  else if (made.card > made.bm25)
+    text += "Deploy: the card ranks better than BM25.\n";
+  else
+    text += "Keep BM25: it ranks better than the card.\n";
+  text += fmt::format("The card on one page: {}\nRank other pairs: {}\n", path_in(a, "card.html"),
+                      shell_line({"rank", "--model", path_in(a, "ranking.model"), "--test", "PAIRS",
+                                  "--run", "RUN"}));
+  write_file("-", text);
+}
+
+void start(session& owner, start_arguments& a, CLI::App const& verb) {
+  folder_lock const lock = owner.hold(a.dir);
+  open_folder(a, verb);
+  deal_queries(owner, a);
+  std::vector<step> const steps = steps_of(a);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (is_done(a, steps[i].files)) continue;
+    owner.say(fmt::format("step {} of {}: {}", i + 1, steps.size(), steps[i].what));
+    if (!run_step(owner, steps[i].line)) {
+      owner.say(fmt::format("step {} of {} is not done; {} goes on from here", i + 1, steps.size(),
+                            shell_line({"start", "--dir", a.dir})));
+      return;
+    }
+  }
+  say_decision(owner, a, read_decision(path_in(a, "evaluation.json")));
+}
+
+}  // namespace
+
+void add_start(CLI::App& program, session& owner) {
+  auto const [verb, a] = add_verb<start_arguments>(
+      program, owner, "start",
+      "From documents and queries to a decision: label, fit, judge, compare",
+      "rulerank start docs.jsonl queries.tsv --dir ranking\n"
+      "Goes on from where it stands when it is called again: rulerank start --dir ranking",
+      start);
+  path_option(verb, "--collection,DOCS FILE|FOLDER", a.documents,
+              "Documents: JSON lines, TSV, CSV, TREC's or SMART's form, a folder");
+  path_option(verb, "--topics,QUERIES FILE|FOLDER", a.queries, "Queries, in a form of documents");
+  path_option(verb, "--dir D", a.dir, "Folder of the pool, the labels, the model and the results");
+  number_option(verb, "--labels N", a.labels, "Documents to label before the card is fitted",
+                {1, 100'000});
+  number_option(verb, "--judged-queries N", a.judged_queries,
+                "Queries that are held out, whose first 10 documents are judged; half of the "
+                "queries at most",
+                {2, 10'000});
+  number_option(verb, "--candidates N", a.candidates, "Documents of a query, at most", {2});
+  number_option(verb, "--max-label N", a.max_label, "The largest label", {1, 1'000});
+  value_option(verb, "--listen ADDRESS:PORT", a.listen,
+               "Address and port of the label page; port 0: any that is free");
+  word_option(verb, "--collection-format", a.format, text_formats(false), "Form of the documents");
+  add_fields_to(verb, a.text_fields, a.query_fields, a.id_field);
+  value_option(verb, "--stemmer NAME", a.stemmer, "The words' language; none: no stems");
+}
+
+}  // namespace rulerank::apps

@@ -1,0 +1,118 @@
+"""`start`: from documents and queries to a decision, labelled and judged over the page's protocol."""
+
+import http.client
+import json
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+import harness
+
+COLLECTION = pathlib.Path(__file__).resolve().parents[2] / "docs/collection"
+
+
+class Start(harness.CommandLine):
+    LINE = ["start", "docs.jsonl", "topics.tsv", "--dir", "of", "--labels", 20, "--judged-queries", 4, "--listen", "127.0.0.1:0"]
+
+    def setUp(self):
+        super().setUp()
+        for name in ("docs.jsonl", "topics.tsv"):
+            shutil.copy(COLLECTION / name, self.folder)
+        self.grades = {}
+        for line in (COLLECTION / "qrels").read_text().splitlines():
+            qid, _, document, grade = line.split()
+            self.grades[qid, document] = int(grade)
+
+    def post(self, path, **body):
+        host = f"127.0.0.1:{self.port}"
+        link = http.client.HTTPConnection(host, timeout=harness.HANGS)
+        link.request("POST", path, json.dumps({"labeller": "An", **body}), {
+            "Origin": f"http://{host}", "Content-Type": "application/json", "X-Rulerank-Token": self.token})
+        reply = link.getresponse()
+        text = reply.read()
+        link.close()
+        self.assertEqual(reply.status, 200, text)
+        return json.loads(text)
+
+    def answer_page(self, most=None):
+        """Gives the judgments as labels until `most` are given, or all are, and ends the page then."""
+        state = self.post("/next")
+        given = 0
+        while state["state"] == "question" and given != most:
+            question = state["question"]
+            grade = self.grades.get((question["qid"], question["docid"]), 0)
+            state = self.post("/answer", document=question["document"], answer=grade)
+            given += 1
+        if state["state"] == "done":
+            self.post("/finish")
+        return given
+
+    def run_with_labels(self, *line, stop_after=None):
+        """Runs the line, answers each page that it opens, and gives its process, what it said, and the answers by page."""
+        process = subprocess.Popen([harness.PROGRAM, *map(str, line)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        said, given = "", []
+        for raw in process.stderr:
+            said += raw.decode()
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/#([0-9a-f]{32})$", raw.decode().strip())
+            if found:
+                self.port, self.token = int(found[1]), found[2]
+                given.append(self.answer_page(stop_after))
+                if stop_after is not None:
+                    process.send_signal(signal.SIGTERM)
+        output = process.stdout.read().decode()
+        return process.wait(timeout=harness.HANGS), output, said, given
+
+    def test_from_documents_to_a_decision(self):
+        code, output, said, given = self.run_with_labels(*self.LINE)
+        self.assertEqual(code, 0, said)
+        self.assertEqual(given, [20, 40])
+        self.assertIn("step 1 of 11: compute the features", said)
+        self.assertRegex(output, r"^NDCG@5 over 4 queries: card [.0-9]+, BM25 [.0-9]+, p = [.0-9]+ \(paired t\)\n(Undecided|Deploy|Keep)")
+        # Each line that was shown is a command of its own, and the folder has what evaluate makes of the judgments.
+        lines = re.findall(r"^rulerank: \$ rulerank (.*)$", said, re.MULTILINE)
+        self.assertEqual([line.split()[0] for line in lines], ["features", "label", "fit", "inspect", "features", "rank", "fuse",
+                                                              "features", "label", "rank", "evaluate"])
+        before = self.read("of/evaluation.json")
+        self.expect(0, *lines[-1].split())
+        self.assertEqual(self.read("of/evaluation.json"), before)
+        figures = {system["name"]: system["averages"]["NDCG@5"] for system in json.loads(before)["systems"]}
+        self.assertIn(f"card {figures['card']:.4f}, BM25 {figures['feature BM25_of_document']:.4f}", output)
+        # Called again, it has nothing to do but to say so.
+        again = self.expect(0, "start", "--dir", "of", "--json")
+        self.assertEqual(json.loads(again.stdout)["card"], figures["card"])
+        self.assertNotIn(b"step", again.stderr)
+        # Queries are held out: nothing of them was labelled.
+        held = {line.split(b"\t")[0] for line in self.read("of/judge-queries.tsv").splitlines()}
+        labelled = set(re.findall(rb"qid:(\S+)", self.read("of/labelled.txt")))
+        self.assertEqual((len(held), held & labelled), (4, set()))
+
+    def test_goes_on_where_it_was_stopped(self):
+        code, _, said, given = self.run_with_labels(*self.LINE, stop_after=7)
+        self.assertEqual((code, given), (130, [7]), said)
+        self.assertFalse((self.folder / "of/labelled.txt").exists())
+        code, _, said, given = self.run_with_labels("start", "--dir", "of", "--listen", "127.0.0.1:0")
+        self.assertEqual((code, given), (0, [13, 40]), said)
+        self.assertIn("step 2 of 11: label 20 documents", said)
+        self.assertNotIn("step 1 of 11", said)
+
+    def test_a_step_that_fails_says_where_it_goes_on(self):
+        (self.folder / "docs.jsonl").write_text('{"id": 1}\n')
+        failed = self.expect(3, *self.LINE, message="docs.jsonl:1:1: found no text")
+        self.assertIn(b"step 1 of 11 is not done; rulerank start --dir of goes on from here", failed.stderr)
+
+    def test_wrong_usage(self):
+        (self.folder / "few.tsv").write_text("1\tone\n2\ttwo\n3\tthree\n")
+        self.expect(2, "start", message="found no ranking/start.json, expected documents and queries: rulerank start DOCS QUERIES")
+        self.expect(3, "start", "docs.jsonl", "few.tsv", "--dir", "few", message="few.tsv:1:1: found 3 queries, expected 4 or more")
+        self.expect(2, "start", "docs.jsonl", "topics.tsv", "--dir", "few", message="--topics")
+        self.expect(2, "start", "--dir", "few", "--labels", 7, message="--labels 7: few was begun with 50, expected the same or another --dir")
+        (self.folder / "few/start.json").write_text('{"documents": 1}')
+        self.expect(3, "start", "--dir", "few", message="few/start.json:1:1: found ")
+
+
+if __name__ == "__main__":
+    harness.main()
