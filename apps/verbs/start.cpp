@@ -313,6 +313,11 @@ decision read_decision(std::string const& path) {
   return made;
 }
 
+std::string first_judged_query(start_arguments const& a) {
+  std::string const queries = datasets::read_file(path_in(a, "judge-queries.tsv"), "queries");
+  return queries.substr(0, queries.find('\t'));
+}
+
 void say_decision(session& owner, start_arguments const& a, decision const& made) {
   if (owner.run.json) {
     write_file("-", json_text_of(nlohmann::ordered_json{{"folder", a.dir},
@@ -336,9 +341,13 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
     text += "Deploy: the card ranks better than BM25.\n";
   else
     text += "Keep BM25: it ranks better than the card.\n";
-  text += fmt::format("The card on one page: {}\nRank other pairs: {}\n", path_in(a, "card.html"),
-                      shell_line({"rank", "--model", path_in(a, "ranking.model"), "--test", "PAIRS",
-                                  "--run", "RUN"}));
+  std::string const model = path_in(a, "ranking.model");
+  text += fmt::format("The card on one page: {}\n", path_in(a, "card.html"));
+  text += fmt::format("Why a document ranks where it does: {}\n",
+                      shell_line({"explain", "--model", model, "--test", path_in(a, "judged.txt"),
+                                  "--qid", first_judged_query(a), "--rank", "1", "--by-feature"}));
+  text += fmt::format("Rank other pairs: {}\n",
+                      shell_line({"rank", "--model", model, "--test", "PAIRS", "--run", "RUN"}));
   write_file("-", text);
 }
 

@@ -76,6 +76,8 @@ class Start(harness.CommandLine):
         lines = re.findall(r"^rulerank: \$ rulerank (.*)$", said, re.MULTILINE)
         self.assertEqual([line.split()[0] for line in lines], ["features", "label", "fit", "inspect", "features", "rank", "fuse",
                                                               "features", "label", "rank", "evaluate"])
+        why = re.search("^Why a document ranks where it does: rulerank (.*)$", output, re.MULTILINE)[1]
+        self.assertIn(b"rank 1 of 10", self.expect(0, *why.split()).stdout)
         before = self.read("of/evaluation.json")
         self.expect(0, *lines[-1].split())
         self.assertEqual(self.read("of/evaluation.json"), before)
