@@ -290,10 +290,17 @@ json page_state(label_team const& team, std::string const& labeller, question_vi
   std::size_t const skipped = al::left_out_of(answers);
   json labellers = json::array();  // a file of answers may have been written by hand
   for (std::string const& name : team.labellers()) labellers.push_back(printable(name));
-  return {{"labeller", labeller},      {"labellers", labellers},
-          {"needed", team.needed()},   {"mine", team.answers_of(labeller)},
-          {"answers", answers.size()}, {"skipped", skipped},
-          {"maxLabel", how.max_label}, {"out", how.out},
+  return {{"labeller", labeller},
+          {"labellers", labellers},
+          {"needed", team.needed()},
+          {"mine", team.answers_of(labeller)},
+          {"answers", answers.size()},
+          {"skipped", skipped},
+          {"maxLabel", how.max_label},
+          {"labelNames", how.label_names},
+          {"guidelines", how.guidelines},
+          {"goal", how.goal ? json(*how.goal) : json(nullptr)},
+          {"out", how.out},
           {"disputes", disputes}};
 }
 

@@ -59,8 +59,11 @@ class label_service {
     std::string token;
     std::vector<std::string> hosts;  ///< `localhost:8420`, small letters
     std::int32_t max_label = 4;
-    std::size_t documents = 0;  ///< of the pool
-    std::string out;            ///< the file that the result goes to, shown at the end
+    std::vector<std::string> label_names{};  ///< of the labels 0, 1, ...; empty: none
+    std::string guidelines{};                ///< what labels mean, for the labellers
+    std::optional<std::size_t> goal{};       ///< documents that are to be labelled
+    std::size_t documents = 0;               ///< of the pool
+    std::string out;                         ///< the file that the result goes to, shown at the end
   };
   /// What more labels would bring behind these answers, as `al::labelling::look_ahead` says; called
   /// while other threads change the team's work.

@@ -28,8 +28,12 @@ class service : public pool_test {
         work_(ctx, binned, options()),
         journal_(folder + "/journal", work_.identity(), pool, al::labellers::several),
         team_(work_, journal_, "journal", 1),
-        service_({"secret", {"127.0.0.1:8420", "localhost:8420"}, 2, pool.size(), "out.txt"}, team_,
-                 views_, [this](std::vector<al::answer> answers) {
+        service_({.token = "secret",
+                  .hosts = {"127.0.0.1:8420", "localhost:8420"},
+                  .max_label = 2,
+                  .documents = pool.size(),
+                  .out = "out.txt"},
+                 team_, views_, [this](std::vector<al::answer> answers) {
                    before_estimate_();
                    return work_.look_ahead(next_documents, std::move(answers));
                  }) {}
@@ -261,7 +265,12 @@ TEST_F(service, marks_of_direction_are_visible) {
   std::size_t const document = team.next("An")->document;
   team.answer("An", document, 0);
   team.answer("Bo\xe2\x81\xa6", document, 1);
-  label_service shown({"secret", {"127.0.0.1:8420"}, 2, odd.size(), "out.txt"}, team, views, {});
+  label_service shown({.token = "secret",
+                       .hosts = {"127.0.0.1:8420"},
+                       .max_label = 2,
+                       .documents = odd.size(),
+                       .out = "out.txt"},
+                      team, views, {});
   std::string const page = shown.handle(request("/next", R"({"labeller":"Cy"})")).body;
   for (std::string_view const mark :
        {"\xe2\x80\xae", "\xe2\x80\x8f", "\xd8\x9c", "\xe2\x80\xad", "\xe2\x81\xa6"}) {

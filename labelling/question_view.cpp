@@ -98,6 +98,11 @@ question_views::own_units question_views::units(std::size_t document, std::uint3
   return {low, low_normalized, (high - low) / (high_normalized - low_normalized)};
 }
 
+/// The bounds of a bin in a feature's own units, as people read them.
+static double readable(double bound) {
+  return std::isfinite(bound) ? std::stod(fmt::format("{:.4g}", bound)) : bound;
+}
+
 std::string question_views::range_words(std::size_t document, std::size_t column) const {
   std::uint32_t const feature = what_.binned.features[column];
   std::uint8_t const code = what_.binned.code(column, document);
@@ -111,10 +116,16 @@ std::string question_views::range_words(std::size_t document, std::size_t column
       return std::isinf(normalized) ? normalized
                                     : here.low + (normalized - here.low_normalized) * here.slope;
     };
-    range.low = own(range.low);
-    range.high = own(range.high);
+    range.low = readable(own(range.low));
+    range.high = readable(own(range.high));
   }
   return datasets::words_of(range, what_.names);
+}
+
+bool question_views::differs_in_query(std::size_t document, std::size_t column) const {
+  return what_.cuts.options.norm == datasets::normalization::none ||
+         what_.binned.code(column, document) == datasets::no_item ||
+         units(document, what_.binned.features[column]).slope != 0;
 }
 
 std::vector<feature_view> question_views::features(std::size_t document,
@@ -162,8 +173,10 @@ view_request question_views::request(al::question const& asked, al::labelling co
                   rules.unseen == 1 ? "is" : "are"));
   for (auto const& itemset : rules.shortest) {
     std::vector<std::string> items;
-    for (std::size_t const column : itemset) items.push_back(range_words(asked.document, column));
-    made.brings.push_back(fmt::format("{}", fmt::join(items, " and ")));
+    for (std::size_t const column : itemset)
+      if (differs_in_query(asked.document, column))
+        items.push_back(range_words(asked.document, column));
+    if (!items.empty()) made.brings.push_back(fmt::format("{}", fmt::join(items, " and ")));
   }
   auto const columns = work.features(asked.partition);
   made.columns.assign(columns.begin(), columns.end());
@@ -192,7 +205,9 @@ question_view question_views::view(view_request const& asked) const {
   }
   made.why = asked.why;
   made.brings = asked.brings;
-  made.features = features(d, asked.columns);
+  std::vector<std::size_t> columns = asked.columns;
+  std::erase_if(columns, [&](std::size_t column) { return !differs_in_query(d, column); });
+  made.features = features(d, columns);
   made.feature_count = what_.binned.feature_count();
   for (al::neighbour const& n : asked.neighbours) {
     neighbour_view near;

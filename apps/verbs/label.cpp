@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "datasets/text_source.hpp"
 #include "labelling/http_server.hpp"
 #include "labelling/label_service.hpp"
 #include "labelling/label_team.hpp"
@@ -27,7 +28,20 @@ struct label_verb_arguments : reduction_arguments {
   std::string listen = "127.0.0.1:8420";
   std::vector<std::string> hosts;
   std::size_t answers = 1;
+  std::string label_names;  // of the labels 0, 1, ...; empty: none
+  std::string guidelines;
 };
+
+/// The names of the labels say how many there are.
+std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
+  if (arguments.label_names.empty()) return {};
+  std::vector<std::string> names = split_list(arguments.label_names);
+  if (std::ranges::any_of(names, &std::string::empty))
+    throw usage_error("--label-names: found an empty name, expected names between commas");
+  arguments.view.max_label = static_cast<std::int32_t>(names.size()) - 1;
+  for (std::string& name : names) name = printable(name);
+  return names;
+}
 
 /// Where nothing else is said, the answers and the result lie beside the pool.
 void name_files(session& owner, label_verb_arguments& arguments) {
@@ -37,16 +51,30 @@ void name_files(session& owner, label_verb_arguments& arguments) {
   if (arguments.resume.empty()) arguments.resume = arguments.train + ".answers";
   auto inputs = arguments.inputs("--pool");
   for (session::named_input const& shown : arguments.view.files()) inputs.push_back(shown);
+  inputs.push_back({"--guidelines", arguments.guidelines});
   arguments.reading.check_inputs(owner, inputs);
   auto outputs = arguments.outputs();
   outputs.push_back({"--resume", arguments.resume});
   owner.outputs(outputs);
 }
 
+/// Text on the page, as it can be shown.
+std::string read_guidelines(std::string const& path) {
+  constexpr std::size_t most_bytes = 65'536;
+  std::string const text = datasets::read_file(path, "text for labellers");
+  if (text.size() > most_bytes)
+    throw error({path, 1, 1},
+                fmt::format("found {} bytes, expected {} at most", text.size(), most_bytes));
+  std::string shown;
+  for (std::string const& line : split_list(text, '\n')) shown += printable(line) + "\n";
+  return shown;
+}
+
 /// Until somebody ends it. The address is no message that --quiet could leave out: nobody can label
 /// without it.
 void serve(session& owner, label_verb_arguments const& arguments, labelling::label_team& team,
-           labelling::question_views& views, std::size_t documents) {
+           labelling::question_views& views, std::size_t documents,
+           std::vector<std::string> label_names) {
   auto const timer = owner.stage("label");
   labelling::http_server server(labelling::listen_address_from(arguments.listen));
   labelling::label_service::options how;
@@ -54,6 +82,11 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
   how.hosts = labelling::hosts_of(server.address());
   how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
   how.max_label = arguments.view.max_label;
+  how.label_names = std::move(label_names);
+  if (!arguments.guidelines.empty())
+    how.guidelines = read_guidelines(owner.input(arguments.guidelines));
+  if (std::size_t const goal = arguments.sampler.max_documents; goal > 0)
+    how.goal = std::min(goal, documents);
   how.documents = documents;
   how.out = arguments.out;
   labelling::label_service service(
@@ -73,6 +106,7 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
 void label(session& owner, label_verb_arguments& arguments) {
   arguments.sampler.check();
   arguments.view.check();
+  std::vector<std::string> label_names = take_label_names(arguments);
   labelling::listen_address_from(arguments.listen);
   name_files(owner, arguments);
   reduction_outputs out(owner, arguments);
@@ -91,7 +125,8 @@ void label(session& owner, label_verb_arguments& arguments) {
   if (std::size_t const answers = journal.answers().size(); answers > 0)
     owner.say(fmt::format("{} of {} in {}", counted(answers, "answer"),
                           counted(team.labellers().size(), "labeller"), arguments.resume));
-  if (!work.finished()) serve(owner, arguments, team, *shown.views, pool.train.size());
+  if (!work.finished())
+    serve(owner, arguments, team, *shown.views, pool.train.size(), std::move(label_names));
 
   auto const answers = work.answers();
   std::size_t const skipped = al::left_out_of(answers);
@@ -135,6 +170,14 @@ void add_label(CLI::App& program, session& owner) {
   number_option(verb, "--answers", a.answers,
                 "Labellers that answer each document before its label counts", {1, 100});
   a.view.add_to(verb);
+  help_group const group(verb, "What labellers see");
+  value_option(
+      verb, "--label-names NAME,...", a.label_names,
+      "Names of the labels 0, 1, ..., such as 'not relevant,relevant'; the last is that of "
+      "the largest label")
+      ->excludes(verb.get_option("--max-label"));
+  path_option(verb, "--guidelines FILE", a.guidelines,
+              "Text for the labellers, such as what each label means");
   a.add_sampling_to(verb);
   a.add_reading_to(verb);
 }

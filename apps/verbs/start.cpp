@@ -39,6 +39,8 @@ struct start_arguments {
   std::size_t judged_queries = 10;
   std::size_t candidates = 20;
   std::int32_t max_label = 4;
+  std::string label_names;
+  std::string guidelines;
   std::string listen = "127.0.0.1:8420";
   std::string format = "auto", stemmer = "english";
   std::vector<std::string> text_fields, query_fields;
@@ -70,6 +72,8 @@ nlohmann::ordered_json to_json(start_arguments const& a) {
           {"judged_queries", a.judged_queries},
           {"candidates", a.candidates},
           {"max_label", a.max_label},
+          {"label_names", a.label_names},
+          {"guidelines", whole(a.guidelines)},
           {"format", a.format},
           {"stemmer", a.stemmer},
           {"text_fields", a.text_fields},
@@ -84,6 +88,8 @@ void take_settings(start_arguments& a, nlohmann::ordered_json const& from) {
   from.at("judged_queries").get_to(a.judged_queries);
   from.at("candidates").get_to(a.candidates);
   from.at("max_label").get_to(a.max_label);
+  from.at("label_names").get_to(a.label_names);
+  from.at("guidelines").get_to(a.guidelines);
   from.at("format").get_to(a.format);
   from.at("stemmer").get_to(a.stemmer);
   from.at("text_fields").get_to(a.text_fields);
@@ -99,6 +105,8 @@ constexpr std::pair<char const*, char const*> kept_options[] = {
     {"--judged-queries", "judged_queries"},
     {"--candidates", "candidates"},
     {"--max-label", "max_label"},
+    {"--label-names", "label_names"},
+    {"--guidelines", "guidelines"},
     {"--collection-format", "format"},
     {"--stemmer", "stemmer"},
     {"--text-fields", "text_fields"},
@@ -180,10 +188,15 @@ class step_lines {
   }
   std::vector<std::string> label(char const* pool, char const* queries, char const* answers,
                                  char const* out) const {
-    return with_reading({"label", "--pool", in(pool), "--show", shown(a_.documents), "--topics",
-                         in(queries), "--resume", in(answers), "--out", in(out), "--max-label",
-                         std::to_string(a_.max_label), "--listen", a_.listen},
-                        "--show-format");
+    std::vector<std::string> line{
+        "label",    "--pool",    in(pool), "--show", shown(a_.documents), "--topics", in(queries),
+        "--resume", in(answers), "--out",  in(out),  "--listen",          a_.listen};
+    if (a_.label_names.empty())
+      line.insert(line.end(), {"--max-label", std::to_string(a_.max_label)});
+    else
+      line.insert(line.end(), {"--label-names", a_.label_names});
+    if (!a_.guidelines.empty()) line.insert(line.end(), {"--guidelines", shown(a_.guidelines)});
+    return with_reading(std::move(line), "--show-format");
   }
   /// A path in the folder.
   std::string in(char const* name) const { return path_in(a_, name); }
@@ -389,6 +402,13 @@ void add_start(CLI::App& program, session& owner) {
                 {2, 10'000});
   number_option(verb, "--candidates N", a.candidates, "Documents of a query, at most", {2});
   number_option(verb, "--max-label N", a.max_label, "The largest label", {1, 1'000});
+  value_option(
+      verb, "--label-names NAME,...", a.label_names,
+      "Names of the labels 0, 1, ..., such as 'not relevant,relevant'; the last is that of "
+      "the largest label")
+      ->excludes(verb.get_option("--max-label"));
+  path_option(verb, "--guidelines FILE", a.guidelines,
+              "Text for the labellers, such as what each label means");
   value_option(verb, "--listen ADDRESS:PORT", a.listen,
                "Address and port of the label page; port 0: any that is free");
   word_option(verb, "--collection-format", a.format, text_formats(false), "Form of the documents");

@@ -94,7 +94,9 @@ function pieces(target, list) {
 }
 
 function answerName(answer) {
-  return answer === null ? "skip" : String(answer);
+  if (answer === null) return "skip";
+  const name = now.labelNames[answer];
+  return name === undefined ? String(answer) : answer + " " + name;
 }
 
 function renderAnswers() {
@@ -108,7 +110,7 @@ function renderAnswers() {
     return button;
   };
   for (let label = 0; label <= now.maxLabel; ++label) {
-    const button = add(String(label), "", () => answer(label), "label");
+    const button = add(answerName(label), "", () => answer(label), "label");
     button.id = "label-" + label;
     if (now.before === label) button.classList.add("given");
   }
@@ -127,6 +129,7 @@ function renderText() {
 function renderQuestion() {
   const q = now.question;
   for (const id of ["qid", "query", "docid", "comment", "why"]) $(id).textContent = q[id];
+  if (q.comment === "docid = " + q.docid) $("comment").textContent = "";
   pieces($("title"), q.title);
   $("before").textContent = "before" in now ? "You answered " + answerName(now.before) + "." : "";
   $("brings").replaceChildren(...q.brings.map((text) => element("li", text)));
@@ -138,7 +141,7 @@ function renderQuestion() {
   $("neighbours").replaceChildren(...q.neighbours.map((n) => {
     const item = element("li");
     const name = element("bdi", n.title || n.docid);
-    item.append(element("b", "label " + n.label), " ", name,
+    item.append(element("b", "label " + answerName(n.label)), " ", name,
                 " (" + n.docid + ", " + n.shared + " of " + q.featureCount + " features alike" +
                 (n.qid === q.qid ? "" : "; query " + n.qid + " " + n.query) + ")");
     return item;
@@ -173,10 +176,16 @@ function render(state) {
   now = state;
   if (now.state === "question") whole = false;
   const labels = now.answers - now.skipped;
-  $("progress").textContent = labels + (labels === 1 ? " document labelled" : " documents labelled") +
+  const all = now.goal === null ? labels : now.goal;
+  $("progress").textContent = labels + (now.goal === null ? "" : " of " + now.goal) +
+    (all === 1 ? " document labelled" : " documents labelled") +
     (now.skipped === 0 ? "" : ", " + now.skipped + " skipped") +
     (now.mine === now.answers ? "" : ", " + now.mine + " answers of yours");
   $("who").textContent = labeller + (now.labellers.length > 1 ? " of " + now.labellers.join(", ") : "");
+  show("done", now.goal !== null);
+  if (now.goal !== null) [$("done").max, $("done").value] = [now.goal, labels];
+  show("guide", now.guidelines !== "");
+  $("guidelines").textContent = now.guidelines;
   $("most").textContent = now.maxLabel;
   $("out").textContent = now.out;
   show("question", now.state === "question");

@@ -103,6 +103,20 @@ class Label(LabelServer):
         self.expect(0, *self.WHAT, "--out", "again")
         self.assertEqual(self.read("again"), self.read("want"))
 
+    def test_names_guidelines_and_goal_are_on_the_page(self):
+        self.file("guide.txt", b"2: answers the query\n\x1b[1m")
+        names = [word for word in self.WHAT if word not in ("--max-label", "2")]
+        self.WHAT = [*names, "--label-names", "not relevant,partly,relevant", "--guidelines", "guide.txt", "--max-documents", "7"]
+        self.serve()
+        state = self.post("/next")
+        self.assertEqual((state["labelNames"], state["maxLabel"], state["goal"]), (["not relevant", "partly", "relevant"], 2, 7))
+        self.assertEqual(state["guidelines"], "2: answers the query\n\\x1b[1m\n")
+        self.process.kill()
+        self.expect(2, *self.WHAT, "--max-label", "2", message="--label-names")
+        self.expect(2, *names, "--label-names", "a,,b", message="found an empty name")
+        self.file("guide.txt", b"x" * 70000)
+        self.expect(3, *self.WHAT, message="guide.txt:1:1: found 70000 bytes, expected 65536 at most")
+
     def test_says_how_many_were_skipped(self):
         self.serve("--ties", "index")
         skipped = self.post("/next")["question"]["document"]
