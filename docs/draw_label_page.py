@@ -47,7 +47,8 @@ def main():
         write_pool(folder)
         server = subprocess.Popen(
             [program, "label", "--pool", "pool.txt", "--show", "documents.jsonl", "--topics", "topics.tsv", "--names",
-             "names.tsv", "--max-label", "3", "--listen", "127.0.0.1:0"], cwd=folder, stderr=subprocess.PIPE, text=True)
+             "names.tsv", "--label-names", "not relevant,mentions it,answers in part,answers",
+             "--max-documents", "20", "--listen", "127.0.0.1:0"], cwd=folder, stderr=subprocess.PIPE, text=True)
         browser = None
         try:
             address = next(found[0] for line in server.stderr if (found := re.search(r"http://\S+", line)))
@@ -59,9 +60,6 @@ def main():
                     pass
                 if answers < 12:
                     browser.press(str(answers % 4))
-            browser.press("e")
-            while browser.run("return busy"):
-                pass
             browser.screenshot(PICTURE)
             Image.open(PICTURE).convert("RGB").quantize(32, dither=0).save(PICTURE, optimize=True)
         finally:

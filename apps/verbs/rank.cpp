@@ -1,4 +1,5 @@
 #include "apps/shared/arguments/scorer_arguments.hpp"
+#include "apps/shared/search/query_candidates.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
@@ -37,6 +38,7 @@ struct rank_arguments {
   std::vector<std::string> outs;
   std::vector<std::string> runs;
   std::string tag = "rulerank";
+  query_arguments query;
 };
 
 /// How scores are written: one a line in the order of the input, or each query's documents best
@@ -281,7 +283,45 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
   return counts;
 }
 
+/// Ranks what a search finds for --query, and shows ids and titles, best first.
+void rank_query(session& owner, rank_arguments& arguments) {
+  owner.expect_one_process("rank --query");
+  if (!arguments.tests.empty() || !arguments.runs.empty())
+    throw usage_error("--query beside --test or --run, expected one query or documents to rank");
+  if (arguments.outs.size() > 1) throw usage_error("--query: found two --out, expected one");
+  arguments.query.check();
+  arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection}});
+  std::string const out = arguments.outs.empty() ? "-" : arguments.outs.front();
+  owner.outputs({{"--out", out}});
+  std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
+  l2r::model model = arguments.scorer.fit_or_read(owner, recipes);
+  query_candidates const found = find_query_candidates(owner, arguments.query);
+  l2r::scorer const scorer =
+      make_scorer(owner, std::move(model), arguments.scorer.ranker, found.pairs.size());
+  warn_of_lacking_features(owner, found.pairs, scorer.fitted());
+  std::vector<double> const scores = scorer.score(owner.ctx(), found.pairs).scores;
+  std::string text;
+  nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+  std::vector<std::size_t> const order = l2r::ranking(scores, 0, found.pairs.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    std::size_t const d = order[i];
+    text += fmt::format("{:5}  {:<10.6g}  {}  {}\n", i + 1, scores[d],
+                        printable(found.pairs.docid(d)), printable(found.titles[d]));
+    documents.push_back(
+        {{"docid", found.pairs.docid(d)}, {"score", scores[d]}, {"title", found.titles[d]}});
+  }
+  if (owner.run.json)
+    text = json_line_of(
+               nlohmann::ordered_json{{"query", arguments.query.query}, {"documents", documents}}) +
+           "\n";
+  write_file(out, text);
+}
+
 void rank(session& owner, rank_arguments arguments) {
+  if (!arguments.query.query.empty() || !arguments.query.pool.collection.empty())
+    return rank_query(owner, arguments);
+  if (arguments.tests.empty())
+    throw usage_error("--test is required, or --query with --collection");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
@@ -318,8 +358,7 @@ void add_rank(CLI::App& program, session& owner) {
   a.scorer.add_inputs_to(verb);
   path_option(verb, "--test,TEST FILE|-", a.tests,
               "Documents to rank; -: standard input, each query ranked at the blank line behind it "
-              "or when the next one begins")
-      ->required();
+              "or when the next one begins");
   path_option(verb, "--out", a.outs,
               "One score a line, in input order; with several --test one file for each. On a "
               "terminal, and with --json as one object a query: the documents, best first")
@@ -327,6 +366,7 @@ void add_rank(CLI::App& program, session& owner) {
   path_option(verb, "--run", a.runs, "The ranking as a TREC run, likewise");
   verb.add_option("--tag", a.tag, "Last column of the run");
   a.scorer.add_to(verb);
+  a.query.add_to(verb);
 }
 
 }  // namespace rulerank::apps

@@ -198,6 +198,11 @@ class step_lines {
     if (!a_.guidelines.empty()) line.insert(line.end(), {"--guidelines", shown(a_.guidelines)});
     return with_reading(std::move(line), "--show-format");
   }
+  std::vector<std::string> query() const {
+    return with_reading({"rank", "--model", in("ranking.model"), "--query", "TEXT", "--collection",
+                         shown(a_.documents)},
+                        "--collection-format");
+  }
   /// A path in the folder.
   std::string in(char const* name) const { return path_in(a_, name); }
 
@@ -359,8 +364,7 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
   text += fmt::format("Why a document ranks where it does: {}\n",
                       shell_line({"explain", "--model", model, "--test", path_in(a, "judged.txt"),
                                   "--qid", first_judged_query(a), "--rank", "1", "--by-feature"}));
-  text += fmt::format("Rank other pairs: {}\n",
-                      shell_line({"rank", "--model", model, "--test", "PAIRS", "--run", "RUN"}));
+  text += fmt::format("Rank documents for any query: {}\n", shell_line(step_lines(a).query()));
   write_file("-", text);
 }
 

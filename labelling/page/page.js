@@ -230,9 +230,9 @@ async function estimate() {
   }
 }
 
-// After every tenth answer: it costs as much as all questions.
+// After every tenth answer, where nobody said how many are to be labelled: it costs as much as all questions.
 function estimateNowAndThen() {
-  if (now && now.state === "question" && Math.abs(now.answers - estimatedAt) >= 10 && now.answers >= 10) estimate();
+  if (now && now.goal === null && now.state === "question" && Math.abs(now.answers - estimatedAt) >= 10 && now.answers >= 10) estimate();
 }
 
 document.addEventListener("keydown", (event) => {

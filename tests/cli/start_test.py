@@ -78,6 +78,19 @@ class Start(harness.CommandLine):
                                                               "features", "label", "rank", "evaluate"])
         why = re.search("^Why a document ranks where it does: rulerank (.*)$", output, re.MULTILINE)[1]
         self.assertIn(b"rank 1 of 10", self.expect(0, *why.split()).stdout)
+        # A held-out query gets the scores of its pairs.
+        qid, text = self.read("of/judge-queries.tsv").decode().splitlines()[0].split("\t")
+        line = re.search("^Rank documents for any query: rulerank (.*)$", output, re.MULTILINE)[1].split()
+        line[line.index("TEXT")] = text
+        shown = json.loads(self.expect(0, *line, "--candidates", 20, "--json").stdout)["documents"]
+        rows = [row.split(b" ") for row in self.read("of/card.run").splitlines() if row.startswith(qid.encode() + b" ")]
+        self.assertEqual([(d["docid"], d["score"]) for d in shown], [(row[2].decode(), float(row[4])) for row in rows])
+        titles = {d["id"]: d["title"] for d in map(json.loads, self.read("docs.jsonl").splitlines())}
+        self.assertEqual([d["title"] for d in shown], [titles[d["docid"]] for d in shown])
+        table = self.expect(0, *line, "--candidates", 2).stdout.decode().splitlines()
+        self.assertEqual(len(table), 2)
+        self.expect(2, *line[:-2], message="--query without --collection")
+        self.expect(2, *line, "--test", "of/judged.txt", message="--query beside --test or --run")
         before = self.read("of/evaluation.json")
         self.expect(0, *lines[-1].split())
         self.assertEqual(self.read("of/evaluation.json"), before)

@@ -1,0 +1,81 @@
+#include "apps/shared/search/query_candidates.hpp"
+
+#include "apps/shared/options/options.hpp"
+#include "core/error.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rulerank::inline v0::apps {
+
+void query_arguments::add_to(CLI::App& verb) {
+  help_group const group(verb, "A query as text");
+  value_option(verb, "--query TEXT", query,
+               "Rank the documents that a search finds in --collection for these words");
+  path_option(verb, "--collection FILE|FOLDER", pool.collection,
+              "The documents, as features reads them; needs --query");
+  number_option(verb, "--candidates", pool.candidates, "Documents that are ranked, at most",
+                {1, std::size_t{1} << 31});
+  pool.text.add_reading_to(verb);
+  std::vector<std::string> stemmers = knn::stemmers();
+  stemmers.insert(stemmers.begin(), "none");
+  word_option(verb, "--stemmer NAME", pool.text.index.analyzer.stemmer, stemmers,
+              "The words' language, as features was told");
+}
+
+void query_arguments::check() const {
+  if (query.empty() != pool.collection.empty())
+    throw usage_error(query.empty() ? "--collection without --query, expected the query's words"
+                                    : "--query without --collection, expected the documents");
+}
+
+namespace {
+
+constexpr std::size_t most_title_bytes = 72;
+
+/// The title of a document, else its first words, without line ends.
+std::string title_of(datasets::text_document const& document) {
+  std::string text;
+  for (datasets::text_field const& field : document.fields)
+    if (field.name == "title") text = field.text;
+  for (auto field = document.fields.begin(); text.empty() && field != document.fields.end();
+       ++field)
+    text = field->text;
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  if (text.size() <= most_title_bytes) return text;
+  std::size_t const end = text.rfind(' ', most_title_bytes);
+  return text.substr(0, end == text.npos || end == 0 ? most_title_bytes : end) + " ...";
+}
+
+}  // namespace
+
+query_candidates find_query_candidates(session& owner, query_arguments& arguments) {
+  pool_arguments& pool = arguments.pool;
+  knn::text_index_options const options = pool.index_options(owner);
+  pool_inputs inputs;
+  inputs.topics = features::make_topics({{"query", "", {{"text", arguments.query}}}}, "--query");
+  auto const collection = index_collection(owner, pool, options, inputs);
+  features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
+  if (found.lists.front().empty())
+    throw error({pool.collection, 1, 1},
+                "found no document with a word of --query, expected one at least");
+  query_candidates made;
+  made.pairs = make_pairs(owner, collection, inputs.topics, found.lists,
+                          {.most = pool.candidates, .name = "--query", .named_features = true});
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t d = 0; d < made.pairs.size(); ++d) places.emplace(made.pairs.docid(d), d);
+  made.titles.resize(made.pairs.size());
+  datasets::read_documents(
+      owner.ctx(), pool.collection, options.format,
+      [&](datasets::text_document&& document) {
+        auto const place = places.find(document.id);
+        if (place != places.end()) made.titles[place->second] = title_of(document);
+      },
+      options.reading);
+  return made;
+}
+
+}  // namespace rulerank::apps
