@@ -16,6 +16,14 @@
 
 namespace rulerank::inline v0 {
 
+/// The context with no more threads than there are pieces of `least_work` in `work`, one at least:
+/// to wake a thread for less, and to wait for it, takes longer than the work that it does.
+inline context with_useful_threads(context ctx, std::size_t work, std::size_t least_work) {
+  ctx.threads = static_cast<int>(
+      std::clamp<std::size_t>(work / least_work, 1, static_cast<std::size_t>(ctx.thread_count())));
+  return ctx;
+}
+
 /// Calls `work(begin, end, thread)` for ranges of at most `grain` that cover [0, n), given in
 /// rising order to the context's threads as they become free; `thread` is in [0, thread_count()),
 /// for scratch space. The first range of a thread is that of its number: what one loop leaves in

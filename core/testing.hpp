@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace rulerank::inline v0::testing_tools {
@@ -67,6 +68,22 @@ inline context on_gpus(std::size_t n) {
   ctx.devices = gpus();
   ctx.devices.resize(n);
   return ctx;
+}
+
+/// Threads that `work` leaves behind: OpenMP's stay as long as the one that began them.
+template <class Work>
+std::ptrdiff_t threads_woken_by(Work const& work) {
+  auto const threads = [] {
+    std::filesystem::directory_iterator const tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  std::ptrdiff_t more = 0;
+  std::thread([&] {
+    std::ptrdiff_t const before = threads();
+    work();
+    more = threads() - before;
+  }).join();
+  return more;
 }
 
 /// A file or folder of the real data sets, under $RULERANK_TEST_DATA; empty when it is not there.

@@ -163,6 +163,9 @@ void set_lines(context const& ctx, dataset& data) {
   data.text = lines;
 }
 
+/// Entries that one thread copies in about a millisecond.
+constexpr std::size_t entries_a_thread = 262'144;
+
 /// All but the entries, whose rows are set; `fill(d, entries)` copies those of document d and
 /// returns what is wrong with them.
 template <class Fill>
@@ -178,7 +181,8 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
   set_comments(data, about);
   data.entries.resize(data.row.back());
   std::atomic<std::size_t> first_fault{documents};
-  parallel_for(ctx, documents, 256, [&](std::size_t begin, std::size_t end, int) {
+  context const team = with_useful_threads(ctx, data.entries.size(), entries_a_thread);
+  parallel_for(team, documents, 256, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) {
       if (fill(d, data.entries.data() + data.row[d]).empty()) continue;
       std::size_t before = first_fault;

@@ -37,9 +37,7 @@ template <class Prepare>
 void fill(context const& ctx, conventions const& rules, std::size_t documents, query_values& result,
           Prepare&& prepare) {
   std::size_t const width = result.measures.size();
-  context team = ctx;
-  team.threads = static_cast<int>(std::clamp<std::size_t>(
-      documents / documents_a_thread, 1, static_cast<std::size_t>(ctx.thread_count())));
+  context const team = with_useful_threads(ctx, documents, documents_a_thread);
   std::vector<ranked_query> scratch(static_cast<std::size_t>(team.threads));
   parallel_for(team, result.size(), queries_a_piece,
                [&](std::size_t begin, std::size_t end, int thread) {

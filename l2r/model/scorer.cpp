@@ -1,6 +1,7 @@
 #include "l2r/model/scorer.hpp"
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "core/process_group.hpp"
 #include "core/stopwatch.hpp"
 #include "l2r/model/member_kind.hpp"
@@ -131,22 +132,27 @@ scored combined(std::span<datasets::query_group const> queries, std::vector<scor
   return all;
 }
 
+/// Values of features that one thread scores in about two milliseconds, by points or weights.
+constexpr std::size_t values_a_thread = 65'536;
+
 /// What member k, which `prepared(k)` gives, makes of raw documents.
 template <class Prepared>
 std::vector<scored> each_score(context const& ctx, datasets::dataset const& documents,
                                model const& m, Prepared&& prepared) {
   std::vector<cuts_pointer> cuts;
   for (model_member const& one : m.members) cuts.push_back(cuts_of(one));
-  items_by_member items(ctx, documents, cuts);
+  context const team = with_useful_threads(ctx, documents.entries.size(), values_a_thread);
+  items_by_member items(team, documents, cuts);
   std::vector<scored> all;
   for (std::size_t k = 0; k < cuts.size(); ++k) {
     if (is_raw(m.members[k])) {
-      all.push_back(prepared(k)->score(ctx, documents));
+      all.push_back(prepared(k)->score(team, documents));
       continue;
     }
     double seconds = 0;
     auto const mine = items.take(k, seconds);
-    all.push_back(prepared(k)->score(ctx, *mine));
+    auto const& member = prepared(k);
+    all.push_back(member->score(member->rules() == nullptr ? team : ctx, *mine));
     all.back().timings.discretize_s = seconds;
   }
   return all;

@@ -160,6 +160,20 @@ TEST(scorer, members_of_several_kinds) {
   EXPECT_EQ(bits_of(scorer(ctx, without).score(ctx, test).scores), bits_of(scores[2]));
 }
 
+TEST(scorer, points_and_weights_wake_no_threads_for_little_work) {
+  context one;
+  one.threads = 1;
+  datasets::dataset const train = documents_of(200, 1), few = documents_of(5000, 2),
+                          many = documents_of(40000, 3);
+  scorecard_recipe card;
+  card.discretizer = {datasets::binning::tube, 5};
+  scorer const s(one, fit(one, train, std::vector<recipe>{linear_recipe{}, card}));
+  context four;
+  four.threads = 4;
+  EXPECT_EQ(rulerank::testing_tools::threads_woken_by([&] { s.score(four, few); }), 0);
+  EXPECT_GT(rulerank::testing_tools::threads_woken_by([&] { s.score(four, many); }), 0);
+}
+
 TEST(scorer, one_set_of_items_serves_members_with_the_same_cuts) {
   context const ctx;
   datasets::dataset const train = documents_of(90, 1);
