@@ -1,0 +1,158 @@
+"""Inputs of every verb are cut short, extended, overwritten and replaced at seeded moments while a run reads them. A run ends
+with the output of the file as it was or as it became, or with exit code 3 and the file's name; never with another output,
+never by a signal."""
+
+import collections
+import contextlib
+import os
+import random
+import shutil
+import signal
+import time
+
+import harness
+from over_ranks import documents, fvecs, letor, words
+
+
+def cut(path, draw):
+    os.truncate(path, draw.randrange(path.stat().st_size))
+
+
+def extend(path, draw):
+    data = path.read_bytes()
+    with open(path, "ab") as file:
+        file.write(data[draw.randrange(len(data)):] or data)
+
+
+def overwrite(path, draw):
+    data = path.read_bytes()
+    begin = draw.randrange(len(data))
+    with open(path, "r+b") as file:
+        file.seek(begin)
+        file.write(data[:len(data) - begin][::-1])
+
+
+def replace(path, draw):
+    data = path.read_bytes()
+    other = path.with_name("other")
+    other.write_bytes(data[draw.randrange(len(data)):])
+    other.replace(path)
+
+
+CHANGES = (cut, extend, overwrite, replace)
+
+
+class Injector(harness.CommandLine):
+    def write_inputs(self, size):
+        self.file("train.txt", letor(7, 90 * size, 9))
+        self.file("test.txt", letor(8, 50 * size, 9))
+        self.file("docs.tsv", documents(1, 300 * size))
+        self.file("topics.tsv", documents(2, 40 * size))
+        self.file("words.txt", words(1, 300 * size))
+        self.file("base.fvecs", fvecs(1, 300 * size))
+        draw = random.Random(3)
+        self.file("baskets.txt", "".join(" ".join(map(str, sorted(draw.sample(range(12), 5)))) + "\n" for _ in range(900 * size)).encode())
+        self.file("qrels", "".join(f"2-{q} 0 1-{d} {draw.randrange(3)}\n" for q in range(40 * size) for d in draw.sample(range(300), 25)).encode())
+        self.expect(0, "fit", "--train", "train.txt", "--members", "rules,linear", "--model", "m", "--quiet")
+        self.expect(0, "rank", "--model", "m", "--test", "test.txt", "--out", "scores", "--run", "run", "--quiet")
+        shutil.copy(self.folder / "run", self.folder / "run2")
+        self.expect(0, "features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--candidates-out", "found.run", "--out", "pool",
+                    "--quiet")
+        self.expect(0, "search", "text", "--collection", "docs.tsv", "--index", "text.index", "--quiet")
+        self.expect(0, "search", "dense", "--collection", "base.fvecs", "--index", "dense.index", "--quiet")
+
+    # (line, inputs): each writes `out`.
+    LINES = (
+        ("reduce --train train.txt --out out", "train.txt"),
+        ("rank --train train.txt --test test.txt --out out", "train.txt test.txt"),
+        ("rank --model m --test test.txt --out out", "m test.txt"),
+        ("fit --train train.txt --members scorecard --model out", "train.txt"),
+        ("explain --model m --test test.txt --qid 0 --rank 1 --out out", "m test.txt"),
+        ("inspect m --test test.txt --out out", "m test.txt"),
+        ("tune --train train.txt --vali test.txt --try-bins 4 --try-rule-size 2 --out out", "train.txt test.txt"),
+        ("discretize --train train.txt --apply test.txt --out-dir of", "train.txt test.txt"),
+        ("evaluate --test test.txt --scores scores --out out", "test.txt scores"),
+        ("evaluate --qrels qrels --run found.run --out out", "qrels found.run"),
+        ("fuse --run run run2 --out out", "run run2"),
+        ("mine --transactions baskets.txt --min-support 5% --out out", "baskets.txt"),
+        ("mine --train train.txt --min-support 5% --out out", "train.txt"),
+        ("search text --collection docs.tsv --queries topics.tsv --out out", "docs.tsv topics.tsv"),
+        ("search text --index text.index --queries topics.tsv --out out", "text.index topics.tsv"),
+        ("search dense --collection base.fvecs --queries base.fvecs --out out", "base.fvecs"),
+        ("search dense --index dense.index --queries base.fvecs --out out", "dense.index"),
+        ("search metric --collection words.txt --queries words.txt --metric edit --k 3 --out out", "words.txt"),
+        ("vectors --collection docs.tsv --dimensions 4 --out out.fvecs", "docs.tsv"),
+        ("features --collection docs.tsv --topics topics.tsv --candidates 5 --out out", "docs.tsv topics.tsv"),
+        ("pipeline --collection docs.tsv --topics topics.tsv --qrels qrels --candidates 9 --fold-count 3 --random-draws 1 "
+         "--permutations 99 --out-dir of", "docs.tsv topics.tsv qrels"),
+        ("split --in train.txt --fold-count 3 --out-dir of", "train.txt"),
+    )
+
+    def outputs(self):
+        """Bytes by name of what a run left, without the files that have seconds in them."""
+        paths = [path for name in ("out", "out.fvecs") if (path := self.folder / name).exists()]
+        paths += [path for path in (self.folder / "of").rglob("*") if path.suffix in (".run", ".txt")]
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+
+    def remove_outputs(self):
+        shutil.rmtree(self.folder / "of", ignore_errors=True)
+        for name in ("out", "out.fvecs", "other"):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def run_undisturbed(self, line):
+        self.remove_outputs()
+        begin = time.monotonic()
+        code = self.rulerank(*line.split(), "--quiet").returncode
+        return time.monotonic() - begin, code, self.outputs()
+
+    def try_change(self, line, name, change, seconds, before, draw):
+        """What became of a run during which an input was changed: 'ended', 'met' (code 3) or 'taken' (the new file was read)."""
+        path = self.folder / name
+        data = path.read_bytes()
+        os.utime(path, (time.time() - 3600,) * 2)
+        self.remove_outputs()
+        process = self.start(*line.split(), "--quiet")
+        time.sleep(draw.uniform(0, seconds))
+        is_at_work = harness.hold(process.pid)
+        change(path, draw)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)
+        errors = process.communicate(timeout=harness.HANGS)[1].decode()
+        left = self.outputs()
+        try:
+            if process.returncode == 3:
+                self.assertIn(name, errors)
+                return "met"
+            self.assertEqual(process.returncode, 0, errors)
+            if left == before:
+                return "passed" if is_at_work else "ended"
+            self.assertEqual((0, left), self.run_undisturbed(line)[1:], "neither the old file nor the new one")
+            return "taken"
+        finally:
+            path.unlink()
+            path.write_bytes(data)
+
+    def inject(self, size, times, seed):
+        self.write_inputs(size)
+        draw = random.Random(seed)
+        counts = collections.Counter()
+        for line, inputs in self.LINES:
+            seconds, code, before = self.run_undisturbed(line)
+            self.assertEqual(code, 0, line)
+            self.assertTrue(before, line)
+            for name in inputs.split():
+                for change in CHANGES * times:
+                    with self.subTest(line=line, name=name, change=change.__name__):
+                        counts[self.try_change(line, name, change, seconds, before, draw)] += 1
+        print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        self.assertGreater(counts["met"], 0)
+
+    def test_inputs_that_change(self):
+        self.inject(size=2, times=1, seed=1)
+
+    def test_slow_inputs_that_change_often(self):
+        self.inject(size=8, times=4, seed=2)
+
+
+if __name__ == "__main__":
+    harness.main()
