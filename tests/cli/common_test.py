@@ -153,6 +153,7 @@ class Usage(harness.CommandLine):
                          "--fold-in-out", "--fold-in-ids-out"]),
             "judgments": ({"--in": a, "--to": "qrels", "--out": "o"}, ["--judgments", "--queries", "--queries-out"]),
             "split": ({"--in": a, "--out-dir": "o"}, []),
+            "start": ({"--collection": a, "--topics": a, "--dir": "o"}, []),
             "sample": ({"--out-dir": "o"}, []),
             "tune": ({"--train": a, "--vali": a, "--out": "o"},
                      ["--trials", "--resume", "--discretizer"]),
