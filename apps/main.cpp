@@ -143,7 +143,7 @@ void add_verbs(CLI::App& program, session& owner) {
   };
   for (verb_group const& group :
        {verb_group{"Begin", {add_start}},
-        verb_group{"Prepare data sets", {add_sample, add_split, add_discretize}},
+        verb_group{"Prepare data sets", {add_sample, add_split, add_discretize, add_judgments}},
         verb_group{"Choose training documents, learn, rank",
                    {add_reduce, add_label, add_tune, add_fit, add_rank, add_explain, add_inspect}},
         verb_group{"Judge", {add_evaluate, add_experiment, add_report}},

@@ -1,5 +1,5 @@
 // Fuzz target (core/fuzzing.cpp): the readers of scores, judgments, runs, group sizes, cuts,
-// documents, topics, transactions and names read any bytes or say where they are
+// documents, topics, judgment lists, transactions and names read any bytes or say where they are
 // wrong. The first byte picks the reader.
 
 #include "core/error.hpp"
@@ -7,6 +7,7 @@
 #include "datasets/discretizer.hpp"
 #include "datasets/discretizer_json.hpp"
 #include "datasets/item_words.hpp"
+#include "datasets/judgments/judgments.hpp"
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "datasets/text/documents.hpp"
@@ -62,7 +63,25 @@ void check_documents(std::string const& path, text_format format) {
   require(!ids.empty(), "no document was read");
 }
 
-constexpr int readers = 12;
+void check_judgment_list(std::string const& path) {
+  judgments_read read;
+  read_judgments(context(), path, {}, "id", read);
+  require(read.judgments.queries().empty() != read.log.queries().empty(),
+          "there are no judgments and no log, or both");
+  for (graded_query const& query : read.judgments.queries()) {
+    require(!query.key.name.empty() && !query.documents.empty(), "a query has nothing");
+    for (graded_document const& one : query.documents)
+      require(!one.id.empty() && std::isfinite(one.grade) &&
+                  read.judgments.find(query.key, one.id) == &one,
+              "a document has no grade or two");
+  }
+  for (logged_query const& query : read.log.queries())
+    for (logged_document const& one : query.documents)
+      for (feature_value const& entry : one.features)
+        require(entry.feature < read.log.features.size(), "a feature has no name");
+}
+
+constexpr int readers = 13;
 // Long because it is one switch over all readers.
 void read(int which, std::string const& path) {
   context const ctx;
@@ -75,6 +94,9 @@ void read(int which, std::string const& path) {
     }
     case 1:
       check_judgments(read_qrels(ctx, path));
+      break;
+    case 12:
+      check_judgment_list(path);
       break;
     case 2:
       check_run(read_run(ctx, path));
@@ -164,6 +186,21 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
       "\12" + topics,
       "\12" + documents,
       "\13" + json_lines,
+      "\14"
+      "query;docid;rating\n\"a \"\"b\";1;0.5\nc;2;\n",
+      "\14"
+      R"({"judgmentRatings":[{"query":"a","ratings":[{"docId":"x\u00e9","rating":"0.5"},{"docId":2,"rating":1}]}]})",
+      "\14"
+      R"({"topics":[{"query_groups":[{"queries":[{"placeholders":{"$query":"a"}}],"relevant_documents":)"
+      R"({"1":{"gain":3}}}]}],"id_field":"id"})",
+      "\14"
+      R"({"queries":[{"placeholders":{"$query":"a"},"relevant_documents":{"":["x"],"3":["1",2]}}]})",
+      "\14"
+      R"({"qid":1,"hits":{"hits":[{"_id":"a","fields":{"_ltrlog":[{"log":[{"name":"t","value":1.5},{"name":"b"}]}]}}]}})"
+      "\n"
+      R"({"query":"q","hits":{"hits":[]}})",
+      "\14"
+      R"({"responseHeader":{"params":{"q":"a"}},"response":{"docs":[{"id":"1","[features]":"t=1,b=NaN"}]}})",
   };
   return seeds;
 }

@@ -4,6 +4,7 @@
 #include "datasets/delimited/documents.hpp"
 #include "datasets/delimited/records.hpp"
 #include "datasets/fields.hpp"
+#include "datasets/judgments/lines.hpp"
 #include "datasets/number.hpp"
 #include "datasets/svmlight/fields.hpp"
 #include "datasets/text/document_members.hpp"
@@ -102,12 +103,6 @@ bool read_grade(std::string_view text, std::int32_t& label) {
   return true;
 }
 
-/// The columns of judgments in a table.
-struct judgment_columns {
-  char delimiter = 0;  // 0: the text is no table
-  std::size_t qid = 0, docno = 0, label = 0;
-};
-
 /// The columns that a header names.
 judgment_columns columns_of(std::string_view header) {
   constexpr std::string_view queries[] = {"qid",   "queryid",   "topicid",
@@ -131,22 +126,26 @@ judgment_columns columns_of(std::string_view header) {
           return static_cast<std::size_t>(at - names.begin());
       return names.size();
     };
-    judgment_columns const found{delimiter, find(queries), find(documents), find(labels)};
-    if (std::max({found.qid, found.docno, found.label}) < names.size()) return found;
+    judgment_columns found{delimiter, find(queries), find(documents), find(labels), false, {}};
+    if (std::max({found.qid, found.docno, found.label}) == names.size()) continue;
+    found.texts = names[found.qid] == "query" || names[found.qid] == "querytext";
+    for (std::size_t c = 0; c < names.size(); ++c)
+      if (c != found.qid && c != found.docno && c != found.label)
+        found.others.push_back(head.cells[c].str());
+    return found;
   }
   return {};
 }
 
-/// Calls take(qid, docno, label, line) for each judgment below a header; a document without a label
-/// is not judged. Cells are those of `records`, and as long.
-template <class Take>
-void read_judgment_table(std::string_view text, judgment_columns const& columns,
-                         std::string const& name, std::list<std::string>& kept, Take&& take) {
+/// The judgments below a header. Cells are those of `records`, and as long.
+std::size_t for_each_table_judgment(std::string_view text, std::string const& name,
+                                    judgment_columns const& columns, std::list<std::string>& kept,
+                                    std::function<void(judgment_fields const&)> const& take) {
   remove_byte_order_mark(text);
   record_reader const reader(columns.delimiter);
   record now;
   std::uint64_t line = 1;
-  std::size_t expected = 0;
+  std::size_t expected = 0, without_label = 0;
   for (; !text.empty(); line += now.feeds, text.remove_prefix(now.size)) {
     auto const fail = [&](std::size_t offset, std::string const& what) {
       line_place const place = place_in(text, offset);
@@ -166,20 +165,53 @@ void read_judgment_table(std::string_view text, judgment_columns const& columns,
       fail(now.cells.size() > expected ? now.cells[expected].offset : now.text.size(),
            fmt::format("found {}, expected {} as in the header", counted(now.cells.size(), "cell"),
                        expected));
-    field fields[3];
-    std::size_t at = 0;
-    for (std::size_t const c : {columns.qid, columns.docno, columns.label}) {
+    if (now.cells[columns.label].text.empty()) {
+      ++without_label;
+      continue;
+    }
+    auto const field_of = [&](std::size_t c, std::uint64_t& at) {
       cell const& one = now.cells[c];
       line_place const place = place_in(text, one.offset);
-      fields[at++] = {one.has_quotes ? std::string_view(kept.emplace_back(one.str())) : one.text,
-                      place.column};
-      if (at < 3 && one.text.empty()) fail(one.offset, "found an empty cell, expected an id");
-    }
-    if (!fields[2].text.empty()) take(fields[0], fields[1], fields[2], line);
+      at = line + place.line;
+      if (one.text.empty()) fail(one.offset, "found an empty cell, expected an id");
+      return field{one.has_quotes ? std::string_view(kept.emplace_back(one.str())) : one.text,
+                   place.column};
+    };
+    judgment_fields found;
+    found.qid = field_of(columns.qid, found.line);
+    found.docno = field_of(columns.docno, found.line);
+    found.label = field_of(columns.label, found.label_line);
+    take(found);
   }
+  return without_label;
 }
 
 }  // namespace
+
+judgment_columns judgment_columns_of(std::string_view text) {
+  std::string_view const header = first_line(text);
+  return header.empty() ? judgment_columns{} : columns_of(header);
+}
+
+std::size_t for_each_judgment(std::string_view text, std::string const& name,
+                              judgment_columns const& columns, std::list<std::string>& kept,
+                              std::function<void(judgment_fields const&)> const& take) {
+  if (columns.delimiter != 0) return for_each_table_judgment(text, name, columns, kept, take);
+  std::size_t expected = 0;  // columns of every line
+  for_each_record(text, [&](std::vector<field> const& f, std::uint64_t line) {
+    bool const first = expected == 0;
+    if (first) expected = f.size() == 3 ? 3 : 4;
+    if (first && is_header(f)) return;
+    if (f.size() != expected)
+      throw error({name, line, f[std::min(expected, f.size() - 1)].column},
+                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
+                              expected == 4 ? "4: qid, iteration, docno, label"
+                                            : "3 as before: qid, docno, label"));
+    take({f[0], f[expected - 2], f[expected - 1], line, line,
+          expected == 3 ? ", the third of 3 columns or the fourth of 4" : ""});
+  });
+  return 0;
+}
 
 qrels read_qrels(context const& ctx, std::string const& path) {
   auto const text = open_text(ctx, path);
@@ -187,34 +219,16 @@ qrels read_qrels(context const& ctx, std::string const& path) {
   result.name = display_name(path);
   query_table<judged_query> table(result.queries);
   std::list<std::string> kept;  // cells with quotes in them
-  auto const add = [&](field const& qid, field const& docno, field const& grade, std::uint64_t line,
-                       std::string_view more) {
-    std::int32_t label = 0;
-    if (!read_grade(grade.text, label))
-      throw error({result.name, line, grade.column},
-                  fmt::format("found '{}', expected a whole number as label{}", grade.text, more));
-    table.add(result.name, line, qid, docno)
-        .documents.push_back({std::string(docno.text), label, line});
-  };
-  judgment_columns const named = columns_of(first_line(text->bytes()));
-  if (named.delimiter != 0)
-    read_judgment_table(text->bytes(), named, result.name, kept,
-                        [&](field const& qid, field const& docno, field const& grade,
-                            std::uint64_t line) { add(qid, docno, grade, line, {}); });
-  std::size_t columns = 0;  // of every line
-  for_each_record(named.delimiter != 0 ? std::string_view() : text->bytes(),
-                  [&](std::vector<field> const& f, std::uint64_t line) {
-                    bool const first = columns == 0;
-                    if (first) columns = f.size() == 3 ? 3 : 4;
-                    if (first && is_header(f)) return;
-                    if (f.size() != columns)
-                      throw error({result.name, line, f[std::min(columns, f.size() - 1)].column},
-                                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
-                                              columns == 4 ? "4: qid, iteration, docno, label"
-                                                           : "3 as before: qid, docno, label"));
-                    add(f[0], f[columns - 2], f[columns - 1], line,
-                        columns == 3 ? ", the third of 3 columns or the fourth of 4" : "");
-                  });
+  for_each_judgment(text->bytes(), result.name, judgment_columns_of(text->bytes()), kept,
+                    [&](judgment_fields const& found) {
+                      std::int32_t label = 0;
+                      if (!read_grade(found.label.text, label))
+                        throw error({result.name, found.label_line, found.label.column},
+                                    fmt::format("found '{}', expected a whole number as label{}",
+                                                found.label.text, found.columns));
+                      table.add(result.name, found.line, found.qid, found.docno)
+                          .documents.push_back({std::string(found.docno.text), label, found.line});
+                    });
   expect_unchanged(*text, result.name);
   if (result.queries.empty())
     throw error({result.name, 1, 1}, "found no judgments, expected a line for each");

@@ -18,6 +18,7 @@ void add_pages(CLI::App& program, session& owner);
 void add_pipeline(CLI::App& program, session& owner);
 void add_help(CLI::App& program, session& owner);
 void add_inspect(CLI::App& program, session& owner);
+void add_judgments(CLI::App& program, session& owner);
 void add_label(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_features(CLI::App& program, session& owner);

@@ -151,7 +151,9 @@ class Usage(harness.CommandLine):
             "vectors": ({"--collection": a, "--out": "o.npy"},
                         ["--ids-out", "--topics", "--topics-out", "--topic-ids-out", "--fold-in",
                          "--fold-in-out", "--fold-in-ids-out"]),
+            "judgments": ({"--in": a, "--to": "qrels", "--out": "o"}, ["--judgments", "--queries", "--queries-out"]),
             "split": ({"--in": a, "--out-dir": "o"}, []),
+            "start": ({"--collection": a, "--topics": a, "--dir": "o"}, []),
             "sample": ({"--out-dir": "o"}, []),
             "tune": ({"--train": a, "--vali": a, "--out": "o"},
                      ["--trials", "--resume", "--discretizer"]),
@@ -168,7 +170,7 @@ class Usage(harness.CommandLine):
         self.assertEqual(sorted(lines), sorted(self.verbs()))
         for verb, (needed, others) in lines.items():
             for option in [*needed, *others, "--manifest"]:
-                if option == "--qid":  # needed, and no path
+                if option in ("--qid", "--to"):  # needed, and no path
                     continue
                 with self.subTest(verb=verb, option=option):
                     words = {**needed, option: ""}

@@ -1,0 +1,171 @@
+#include "datasets/judgments/judgments.hpp"
+
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/json_text.hpp"
+#include "datasets/svmlight.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rulerank::inline v0::apps {
+namespace {
+
+using datasets::judgment_form;
+
+struct judgments_arguments {
+  std::vector<std::string> in;
+  std::string from, to;
+  std::string out = "-";
+  std::string judgments;
+  std::string queries, queries_out;
+  datasets::judgment_writing writing;
+};
+
+/// The forms that the command line names.
+struct chosen_forms {
+  std::optional<judgment_form> from;
+  judgment_form to;
+  bool takes_texts() const { return to != judgment_form::qrels && to != judgment_form::letor; }
+};
+
+chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb) {
+  chosen_forms forms{{}, datasets::judgment_form::qrels};
+  forms.to = value_named<judgment_form>(datasets::judgment_outputs, arguments.to, "--to: found");
+  if (!arguments.from.empty())
+    forms.from =
+        value_named<judgment_form>(datasets::judgment_inputs, arguments.from, "--from: found");
+  std::string const beside = fmt::format("{{}} beside --to {}", arguments.to);
+  if (forms.to == judgment_form::letor && arguments.judgments.empty())
+    throw usage_error("--to letor needs --judgments FILE");
+  if (forms.to != judgment_form::letor)
+    expect_none_of(verb, {"--judgments"}, beside + ", expected letor");
+  if (forms.takes_texts())
+    expect_none_of(verb, {"--queries-out"}, beside + ", expected qrels or letor");
+  if (forms.to != judgment_form::rre)
+    expect_none_of(verb, {"--template"}, beside + ", expected rre");
+  if (forms.to != judgment_form::rre && forms.to != judgment_form::srw)
+    expect_none_of(verb, {"--name"}, beside + ", expected rre or srw");
+  if (!arguments.queries.empty())
+    expect_none_of(verb, {"--queries-out"}, "{} beside --queries, which has the ids");
+  return forms;
+}
+
+void name_files(session& owner, judgments_arguments const& arguments) {
+  std::vector<session::named_input> inputs;
+  for (std::string const& path : arguments.in) inputs.push_back({"--in", path});
+  inputs.push_back({"--judgments", arguments.judgments});
+  inputs.push_back({"--queries", arguments.queries});
+  owner.inputs(inputs);
+  owner.outputs({{"--out", arguments.out}, {"--queries-out", arguments.queries_out}});
+  for (session::named_input const& input : inputs) owner.input(input.path);
+}
+
+datasets::judgments_read read_all(session& owner, judgments_arguments const& arguments,
+                                  chosen_forms const& forms) {
+  auto const timer = owner.stage("read");
+  datasets::judgments_read read;
+  auto const add = [&](std::string const& path, std::optional<judgment_form> form, bool is_log) {
+    judgment_form const found =
+        datasets::read_judgments(owner.ctx(), path, form, arguments.writing.id_field, read,
+                                 [&](std::string const& message) { owner.warn(message); });
+    if ((found == judgment_form::ltr_log || found == judgment_form::solr_log) != is_log)
+      throw error({read.log.files.back(), 1, 1},
+                  is_log ? "found judgments, expected a feature log as input of --to letor"
+                         : "found a feature log, expected judgments; --to letor takes logs");
+  };
+  bool const logs = forms.to == judgment_form::letor;
+  if (logs) add(arguments.judgments, {}, false);
+  for (std::string const& path : arguments.in) add(path, forms.from, logs);
+  return read;
+}
+
+/// Writes the labelled log; returns its documents.
+std::size_t write_letor(session& owner, datasets::judgments_read const& read, output_file& out) {
+  datasets::labelled_log const labelled = datasets::label_log(read.log, read.judgments);
+  if (labelled.without_label > 0)
+    owner.warn(fmt::format("left out {} of the log without a judgment",
+                           counted(labelled.without_label, "document")));
+  if (labelled.without_features > 0)
+    owner.warn(fmt::format("left out {} without a document in the log",
+                           counted(labelled.without_features, "judgment")));
+  datasets::write_svmlight(labelled.data, out);
+  return labelled.data.size();
+}
+
+void convert(session& owner, judgments_arguments const& arguments, CLI::App const& verb) {
+  chosen_forms const forms = forms_of(arguments, verb);
+  name_files(owner, arguments);
+  datasets::judgments_read read = read_all(owner, arguments, forms);
+  datasets::query_ids ids = arguments.queries.empty()
+                                ? datasets::query_ids()
+                                : datasets::query_ids(owner.ctx(), arguments.queries);
+  ids.name_queries(read, forms.takes_texts());
+  if (ids.has_new() && arguments.queries_out.empty())
+    throw usage_error(
+        fmt::format("queries are texts and --to {} holds ids: --queries-out FILE "
+                    "keeps the texts, or --queries FILE has ids and texts",
+                    arguments.to));
+  if (!ids.has_new() && !arguments.queries_out.empty())
+    throw usage_error("--queries-out: found ids of all queries, expected texts");
+  output_file out(arguments.out);
+  std::size_t documents = 0;
+  if (forms.to == judgment_form::letor) {
+    documents = write_letor(owner, read, out);
+  } else {
+    for (auto const& query : read.judgments.queries()) documents += query.documents.size();
+    datasets::write_judgments(read.judgments, forms.to, arguments.writing, out);
+  }
+  if (!arguments.queries_out.empty()) {
+    output_file queries(arguments.queries_out);
+    ids.write(queries);
+    queries.commit();
+  }
+  out.commit();
+  nlohmann::ordered_json summary{
+      {"to", arguments.to}, {"queries", read.judgments.queries().size()}, {"documents", documents}};
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  if (arguments.out != "-")
+    owner.say(fmt::format("wrote {} of {} as {}, in {}", counted(documents, "judgment"),
+                          counted(read.judgments.queries().size(), "query", "queries"),
+                          arguments.to, arguments.out));
+  if (owner.prints_json()) {
+    summary["seconds"] = owner.timings();
+    write_file("-", json_text_of(summary));
+  }
+}
+
+}  // namespace
+
+void add_judgments(CLI::App& program, session& owner) {
+  auto const [verb, a] = add_verb<judgments_arguments>(
+      program, owner, "judgments", "Convert judgments, and label feature logs",
+      "rulerank judgments ratings.csv --to qrels --queries-out queries.tsv --out qrels.txt\n"
+      "Quepid's ratings as TREC's judgments; queries.tsv has the query texts by their new ids",
+      convert);
+  path_option(verb, "--in,IN", a.in,
+              "Judgments, or with --to letor feature logs; - is standard input")
+      ->required();
+  word_option(verb, "--to", a.to, datasets::judgment_outputs, "The form that is written")
+      ->required();
+  word_option(verb, "--from", a.from, datasets::judgment_inputs,
+              "The form of the inputs; without it the content decides");
+  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  path_option(verb, "--judgments", a.judgments,
+              "With --to letor: the judgments that label the documents of the logs");
+  path_option(verb, "--queries", a.queries, "Ids and texts of queries, as search text reads them");
+  path_option(
+      verb, "--queries-out", a.queries_out,
+      "With --to qrels and letor: the texts of the queries by the ids 1, 2, ... that they get");
+  value_option(verb, "--name", a.writing.name,
+               "With --to rre the name of the index, with srw of the list", "NAME");
+  value_option(verb, "--id-field", a.writing.id_field,
+               "The field with the id of a document, in solr-log and rre", "NAME");
+  value_option(verb, "--template", a.writing.template_file,
+               "With --to rre: the file with the template of queries", "NAME");
+}
+
+}  // namespace rulerank::apps
