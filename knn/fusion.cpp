@@ -49,7 +49,7 @@ struct ranking {
   datasets::run const* run = nullptr;
   datasets::run_query const* query = nullptr;  ///< null: the run has no documents for it
   std::vector<std::size_t> by_rank;            ///< places in the query's documents
-  std::vector<double> score;                   ///< by rank
+  std::vector<double> score;                   ///< by rank; empty: no documents for it
   double missing = 0;                          ///< of a document that the run lacks
 
   std::string const& docno(std::size_t rank) const { return query->documents[by_rank[rank]].docno; }
@@ -201,7 +201,7 @@ datasets::run_query fuse_query(std::vector<ranking> rankings, std::string const&
   for (std::size_t r = 0; r < rankings.size(); ++r)
     prepare(rankings[r], options, all.docnos.size(),
             options.weights.empty() ? 1 : options.weights[r]);
-  bool const all_score = !ignores_scores(options.method) && options.norm == score_norm::borda;
+  bool const scores_missing = !ignores_scores(options.method) && options.norm == score_norm::borda;
   datasets::run_query fused{qid, {}};
   std::vector<double> scores;
   for (std::size_t d = 0; d < all.docnos.size(); ++d) {
@@ -210,7 +210,7 @@ datasets::run_query fuse_query(std::vector<ranking> rankings, std::string const&
       std::size_t const rank = all.rank[d * rankings.size() + r];
       if (rank != candidate_table::absent)
         scores.push_back(rankings[r].score[rank]);
-      else if (all_score)
+      else if (scores_missing && !rankings[r].score.empty())
         scores.push_back(rankings[r].missing);
     }
     double const score = combined(options.method, scores);

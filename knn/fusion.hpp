@@ -39,7 +39,7 @@ enum class score_norm : std::uint8_t {
   zmuv,     ///< (s - mean) / standard deviation: zero mean, unit variance
   rank,     ///< 1 - (rank - 1) / m
   borda,    ///< 1 - (rank - 1) / c, where c documents are in any of the runs; one that the run
-            ///< lacks has 1/2 - (m - 1) / (2 c)
+            ///< lacks has 1/2 - (m - 1) / (2 c), unless the run has none for the query
 };
 
 /// rrf, isr, combsum, combmnz, combanz, combmax, combmin, combmed. Throws `usage_error` that lists

@@ -229,6 +229,23 @@ TEST(Fusion, AQueryThatARunLacksHasNoDocumentsThere) {
   }
 }
 
+TEST(Fusion, ARunWithoutAQueryScoresNoneOfItsDocumentsWithBorda) {
+  run const one = run_of({{"q1", {{"a", 3}, {"b", 2}, {"c", 1}}}});
+  for (auto const& lacks : {run_of({{"q2", {{"x", 1}}}}), run_of({{"q1", {}}, {"q2", {{"x", 1}}}})})
+    for (auto const name : fusion_method_names()) {
+      fusion_options options;
+      options.method = fusion_method_from(name);
+      if (ignores_scores(options.method)) continue;
+      options.norm = score_norm::borda;
+      std::vector<run> const runs{one, lacks};
+      auto const fused = fuse({}, runs, options).queries[0];
+      EXPECT_EQ(docnos_of(fused), "abc") << name;
+      EXPECT_EQ(scores_of(fused),
+                (std::map<std::string, double>{{"a", 1.}, {"b", 1 - 1. / 3}, {"c", 1 - 2. / 3}}))
+          << name;
+    }
+}
+
 TEST(Fusion, KeepsTheFirstDocuments) {
   fusion_options options;
   auto const runs = three_runs();
