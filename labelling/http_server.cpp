@@ -21,6 +21,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace rulerank::inline v0::labelling {
 
@@ -35,7 +36,10 @@ using boost::system::error_code;
 constexpr std::chrono::seconds most_silence{30};
 constexpr std::chrono::milliseconds stop_interval{50};
 constexpr std::uint32_t most_head = 8192;
+constexpr std::chrono::seconds last_responses{5};  // what clients have to take theirs in
+constexpr std::chrono::milliseconds descriptor_wait{50};
 constexpr std::size_t most_connections = 64;
+constexpr rlim_t spare_descriptors = 16;  // of files that `handle` opens
 constexpr std::size_t workers = 2;
 
 class connection;
@@ -46,10 +50,32 @@ struct serving {
   std::function<bool()> done;
   asio::io_context& io;
   asio::thread_pool& pool;
-  std::size_t connections = 0;       ///< that are open
+  std::function<void()> end;    ///< called once where `done` holds
+  std::size_t connections = 0;  ///< that are open
+  std::size_t responses = 0;    ///< that are being made or sent
+  bool ending = false;
   std::list<connection*> waiting{};  ///< those that wait for their client, the longest first
   std::exception_ptr failure{};
+
+  /// After a response was sent, or could not be.
+  void response_ended() {
+    --responses;
+    if (!ending && done()) {
+      ending = true;
+      end();
+    }
+    if (ending && responses == 0) io.stop();
+  }
 };
+
+/// How many connections may be open, where the last descriptor that was opened is this one.
+std::size_t connections_beside(int descriptor) {
+  rlimit most{};
+  if (::getrlimit(RLIMIT_NOFILE, &most) != 0) return most_connections;
+  rlim_t const others = static_cast<rlim_t>(descriptor) + 1 + spare_descriptors;
+  return std::clamp<std::size_t>(most.rlim_cur - std::min(others, most.rlim_cur), 1,
+                                 most_connections);
+}
 
 std::string in_small_letters(boost::beast::string_view text) {
   return boost::algorithm::to_lower_copy(std::string(text), std::locale::classic());
@@ -110,13 +136,15 @@ class connection : public std::enable_shared_from_this<connection> {
   }
 
   void answer(error_code error) {
+    if (shared_->ending) return close();
+    bool const is_http =
+        error.category() == http::make_error_code(http::error::bad_method).category();
+    if (error && (!is_http || error == http::error::end_of_stream)) return;
+    ++shared_->responses;
     bool const long_body = error == http::error::body_limit;
     if (long_body || error == http::error::header_limit)
       return write({long_body ? 413 : 431, "text/plain", "too large\n"}, false);
-    if (error && error.category() == http::make_error_code(http::error::bad_method).category() &&
-        error != http::error::end_of_stream)
-      return write({400, "text/plain", "this is no HTTP request\n"}, false);
-    if (error) return;
+    if (error) return write({400, "text/plain", "this is no HTTP request\n"}, false);
     bool const keep = parser_->get().keep_alive();
     asio::post(shared_->pool, [self = shared_from_this(), keep,
                                request = request_of(parser_->get())]() mutable {
@@ -143,19 +171,19 @@ class connection : public std::enable_shared_from_this<connection> {
     response_.result(static_cast<unsigned>(reply.status));
     for (auto const& [name, value] : security_fields()) response_.set(name, value);
     response_.set(http::field::content_type, reply.content_type);
+    if (!reply.allow.empty()) response_.set(http::field::allow, reply.allow);
     response_.keep_alive(keep);
     response_.body() = reply.body;
     response_.prepare_payload();
+    if (parser_->get().method() == http::verb::head) response_.body().clear();
     stream_.expires_after(most_silence);
     begin_to_wait();
     http::async_write(stream_, response_,
                       [self = shared_from_this(), keep](error_code error, std::size_t) {
                         self->end_to_wait();
-                        if (self->shared_->done()) {
-                          self->close();
-                          return self->shared_->io.stop();
-                        }
-                        if (error || !keep || !self->is_open_) return self->close();
+                        self->shared_->response_ended();
+                        if (error || !keep || !self->is_open_ || self->shared_->ending)
+                          return self->close();
                         self->read();
                       });
   }
@@ -216,15 +244,37 @@ struct http_server::state {
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   asio::steady_timer timer{io};
+  asio::steady_timer pause{io};
+  std::size_t most = most_connections;
 
   void accept(std::shared_ptr<serving> const& shared) {
     acceptor.async_accept([this, shared](error_code error, tcp::socket socket) {
-      if (!error && shared->connections >= most_connections && !shared->waiting.empty())
-        shared->waiting.front()->drop();
-      if (!error && shared->connections < most_connections)
+      if (error == asio::error::operation_aborted || shared->ending) return;
+      if (error) return accept_later(shared);
+      if (shared->connections >= most && !shared->waiting.empty()) shared->waiting.front()->drop();
+      if (shared->connections < most)
         std::make_shared<connection>(std::move(socket), shared)->read();
-      if (error == asio::error::operation_aborted) return;
       accept(shared);
+    });
+  }
+
+  /// Where no descriptor is free: the connection stays at the system, which would report it again
+  /// at once.
+  void accept_later(std::shared_ptr<serving> const& shared) {
+    if (!shared->waiting.empty()) shared->waiting.front()->drop();
+    pause.expires_after(descriptor_wait);
+    pause.async_wait([this, shared](error_code error) {
+      if (!error) accept(shared);
+    });
+  }
+
+  /// Waits for the responses to requests that came before, but not for clients who take none.
+  void end() {
+    error_code ignored;
+    acceptor.close(ignored);
+    pause.expires_after(last_responses);
+    pause.async_wait([this](error_code error) {
+      if (!error) io.stop();
     });
   }
 
@@ -254,6 +304,7 @@ http_server::http_server(listen_address const& address) : state_(std::make_uniqu
     throw output_error(
         fmt::format("cannot listen on {}:{}: {}, expected an address of this machine that is free",
                     address.host, address.port, error.message()));
+  state_->most = connections_beside(state_->acceptor.native_handle());
   state_->address = {address.host, state_->acceptor.local_endpoint().port()};
 }
 
@@ -267,7 +318,8 @@ void http_server::run(context const& ctx,
                       std::function<http_response(http_request const&)> const& handle,
                       std::function<bool()> const& done) {
   asio::thread_pool pool(workers);
-  auto const shared = std::make_shared<serving>(serving{handle, done, state_->io, pool});
+  auto const shared =
+      std::make_shared<serving>(serving{handle, done, state_->io, pool, [this] { state_->end(); }});
   state_->accept(shared);
   state_->watch(ctx, shared);
   state_->io.run();
@@ -277,6 +329,7 @@ void http_server::run(context const& ctx,
   error_code ignored;
   state_->acceptor.close(ignored);
   state_->timer.cancel();
+  state_->pause.cancel();
   if (shared->failure) std::rethrow_exception(shared->failure);
 }
 

@@ -22,10 +22,13 @@ bool is_loopback(listen_address const& address);
 /// What a browser's Host may be for it, in small letters.
 std::vector<std::string> hosts_of(listen_address const& address);
 
-/// Serves HTTP/1.1 until `done()` holds after a response was sent: a connection is closed when its
-/// request is not there within 30 s, has a head of more than 8 KiB or a body of more than
-/// `most_body`. At most 64 are open: another one takes the place of that which has waited longest
-/// for its client, so that clients who send or take nothing do not keep others out. `handle` is
+/// Serves HTTP/1.1 until `done()` holds after a response was sent. Then it accepts no connection
+/// and reads no request, and ends when the responses to earlier requests were sent, or after 5 s. A
+/// response to HEAD has no body. A connection is closed when its request is not there within 30 s,
+/// has a head of more than 8 KiB or a body of more than `most_body`. At most 64 are open, fewer
+/// where the process has few file descriptors (16 stay free): another one takes the place of that
+/// which has waited longest for its client, so that clients who send or take nothing do not keep
+/// others out. `handle` is
 /// called in threads of the server's own, at most two at once, so that one slow answer does not
 /// hold the others; `run` returns when they have ended. Throws `output_error` where it cannot
 /// listen, `interrupted` within a second of a stop request (if `handle` heeds it, too), and what

@@ -31,7 +31,8 @@ class server : public testing::Test {
             ctx,
             [this](http_request const& r) {
               if (r.target == "/throw") throw interrupted();
-              if (r.target == "/wait") {
+              if (r.target == "/end") ended = true;
+              if (r.target == "/wait" || r.target == "/end") {
                 begun.set_value();
                 released.wait_for(std::chrono::minutes(10));
               }
@@ -154,6 +155,23 @@ TEST_F(server, ends_behind_the_response_that_ends_it) {
   ended = true;
   EXPECT_TRUE(send(post("last")).ends_with("last"));
   EXPECT_EQ(result.get_future().get(), "ended");
+}
+
+TEST_F(server, sends_the_response_that_ends_it_though_another_is_sent_first) {
+  auto last = std::async(std::launch::async, [&] { return send(post("last", "/end")); });
+  begun.get_future().wait();
+  EXPECT_TRUE(send(post("before")).ends_with("before"));
+  release.set_value();
+  EXPECT_TRUE(last.get().ends_with("last"));
+  EXPECT_EQ(result.get_future().get(), "ended");
+}
+
+TEST_F(server, answers_head_without_a_body) {
+  std::string const reply =
+      send("HEAD /x HTTP/1.1\r\nHost: h\r\n\r\nHEAD /y HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(reply.find("HEAD /"), reply.npos) << reply;
+  EXPECT_NE(reply.find("Content-Length: 8\r\n"), reply.npos) << reply;
+  EXPECT_TRUE(reply.ends_with("\r\n\r\n")) << reply;
 }
 
 TEST_F(server, does_not_take_the_place_of_another) {

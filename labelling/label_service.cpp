@@ -216,9 +216,11 @@ http_response label_service::handle(http_request const& request) {
     if (!is_ours(request)) return refuse(421, "found another host, expected this server's");
     if (request.body.size() > most_body)
       return refuse(413, fmt::format("found more than {} bytes", most_body));
-    if (request.method == "GET") return page(request.target);
+    if (request.method == "GET" || request.method == "HEAD") return page(request.target);
     if (request.method == "POST") return post(request);
-    return refuse(405, "found another method, expected GET or POST");
+    http_response reply = refuse(405, "found another method, expected GET, HEAD or POST");
+    reply.allow = "GET, HEAD, POST";
+    return reply;
   } catch (refusal const& e) {
     return refuse(e.status(), e.what());
   } catch (usage_error const& e) {

@@ -26,6 +26,7 @@ struct http_response {
   int status = 200;
   std::string content_type;
   std::string body;
+  std::string allow{};  ///< the methods that the path has, of a 405
 };
 
 /// Bytes that a request's body may have.
@@ -40,7 +41,7 @@ std::string new_token();
 
 /// The page, and the requests that it makes:
 ///
-///   GET /, /page.js, /page.css         the page, which has no secret in it
+///   GET /, /page.js, /page.css         the page, which has no secret in it; HEAD likewise
 ///   POST /next     {labeller}          the next document to label
 ///   POST /answer   {labeller, document, answer}   a label, or null to leave the document out;
 ///                                      shows the next document

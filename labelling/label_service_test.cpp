@@ -139,6 +139,7 @@ TEST_F(service, refuses_what_does_not_come_from_its_page) {
   http_request other = request("/next", body);
   other.method = "PUT";
   EXPECT_EQ(status(other), 405);
+  EXPECT_EQ(service_.handle(other).allow, "GET, HEAD, POST");
   EXPECT_EQ(status(request("/nothing", body)), 404);
   EXPECT_TRUE(journal_.answers().empty());
 }

@@ -225,6 +225,7 @@ class Label(LabelServer):
         self.assertEqual(self.request("/", method="DELETE")[0], 405)
         status, page = self.request("/", method="GET")
         self.assertEqual(status, 200)
+        self.assertEqual(self.request("/", method="HEAD"), (200, b""))
         self.assertNotIn(self.token.encode(), page)
         self.assertEqual(self.post("/next")["answers"], 0)
 
@@ -239,6 +240,19 @@ class Label(LabelServer):
                 state = self.answer(state)
         self.assertEqual(state["answers"], 3)
         self.assertLess(took.seconds, 10 * harness.slowness())
+
+    def test_with_few_file_descriptors_connections_that_send_nothing_keep_nobody_out(self):
+        self.serve(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+        state = self.post("/next")
+        worked = harness.processor_seconds(self.process.pid)
+        for _ in range(200):
+            silent = socket.create_connection(("127.0.0.1", self.port))
+            self.addCleanup(silent.close)
+        for _ in range(3):
+            state = self.answer(state)
+        time.sleep(2)
+        self.assertEqual(state["answers"], 3)
+        self.assertLess(harness.processor_seconds(self.process.pid) - worked, 1 * harness.slowness())
 
     def test_an_answer_that_cannot_be_kept_is_refused(self):
         self.skip_where_files_cannot_be_limited()
