@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -44,10 +45,7 @@ class reader {
     return parse_ordered_json(datasets::read_file(name, expected), name, expected);
   }
   /// Null where there is none.
-  json manifest(fs::path const& folder) const {
-    fs::path const path = folder / "manifest.json";
-    return is_there(path) ? parsed(path, "a manifest") : json();
-  }
+  json manifest(fs::path const& folder) const;
 
   cross_validation validation(fs::path const& folder) const;
   void read_queries(learning_curves& to) const;
@@ -110,21 +108,56 @@ std::optional<fold_data> reader::data_of(cross_validation const& of,
 }
 
 /// Beside `eval::to_json(profile)`.
-eval::profile profile_from(json const& of) {
-  eval::profile p = eval::make_profile(of.at("name").get<std::string>());
-  p.gain = eval::gain_from(of.at("gain").get<std::string>());
-  p.discount = eval::discount_from(of.at("discount").get<std::string>());
-  of.at("no-relevant").get_to(p.no_relevant);
-  of.at("relevant-from").get_to(p.relevant_from);
-  p.short_lists = eval::short_list_from(of.at("short-list").get<std::string>());
-  p.ties = eval::tie_rule_from(of.at("ties").get<std::string>());
-  of.at("complete").get_to(p.complete);
-  of.at("max-docs").get_to(p.max_docs);
-  if (!of.at("max-label").is_null()) p.max_label = of.at("max-label").get<std::int32_t>();
-  of.at("persistence").get_to(p.rbp_persistence);
-  of.at("p-break").get_to(p.pfound_break);
-  of.at("prel").get_to(p.prel);
+eval::profile profile_from(json_fields<json> const& from) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  source_position const at{from.name(), 1, 1};
+  eval::profile p =
+      read_json(at, from.prefix() + "name", [&] { return eval::make_profile(from.word("name")); });
+  p.gain = from.known("gain", eval::gain_from);
+  p.discount = from.known("discount", eval::discount_from);
+  p.no_relevant = from.number("no-relevant");
+  p.relevant_from = from.number("relevant-from");
+  p.short_lists = from.known("short-list", eval::short_list_from);
+  p.ties = from.known("ties", eval::tie_rule_from);
+  p.complete = from.boolean("complete");
+  p.max_docs = from.integer("max-docs", 0, std::numeric_limits<std::uint64_t>::max());
+  if (!from.member("max-label").is_null())
+    p.max_label = static_cast<std::int32_t>(from.integer("max-label", 0, most));
+  p.rbp_persistence = from.number("persistence");
+  p.pfound_break = from.number("p-break");
+  for (json const& probability : from.list("prel")) {
+    if (!probability.is_number())
+      from.fail("prel", fmt::format("found {}, expected numbers", json_shown(probability)));
+    p.prel.push_back(probability.get<double>());
+  }
+  read_json(at, "settings.profile", [&] { eval::check(p); });
   return p;
+}
+
+/// Throws for a member of the settings' `reading` that has another type than the report expects.
+void expect_reading(json_fields<json> const& settings) {
+  if (!settings.has("reading")) return;
+  json_fields<json> const reading(settings.member("reading"), settings.name(), "settings.reading.");
+  for (char const* const key : {"zero_based", "regroup", "drop_unlabelled"})
+    if (reading.has(key)) reading.boolean(key);
+  if (reading.has("groups")) reading.list("groups");
+}
+
+/// Throws for a manifest that is no object, and for inputs without a path.
+void expect_inputs(json const& manifest, std::string const& path) {
+  json_fields<json> const from(manifest, path);
+  if (!from.has("inputs")) return;
+  std::size_t number = 0;
+  for (json const& input : from.list("inputs"))
+    json_fields<json>(input, path, fmt::format("inputs[{}].", number++)).word("path");
+}
+
+json reader::manifest(fs::path const& folder) const {
+  fs::path const path = folder / "manifest.json";
+  if (!is_there(path)) return {};
+  json found = parsed(path, "a manifest");
+  expect_inputs(found, path.string());
+  return found;
 }
 
 cross_validation reader::validation(fs::path const& folder) const {
@@ -132,18 +165,20 @@ cross_validation reader::validation(fs::path const& folder) const {
   json const results = parsed(path, "the results of an experiment");
   cross_validation found;
   found.folder = folder.string();
-  read_json({path.string(), 0, 0}, "not the results of an experiment", [&] {
-    found.settings = results.at("settings");
-    found.profile = profile_from(found.settings.at("profile"));
-    for (json const& fold : results.at("folds")) {
-      fs::path const of = folder / "folds" / (fold.at("name").get<std::string>() + ".json");
-      found.folds.push_back(experiment::read_fold_result(opened(of.string())));
-      if (found.folds.back().fingerprint != fold.at("fingerprint").get<std::string>())
-        throw error({of.string(), 0, 0},
-                    fmt::format("found the results of another run than {} is of", path.string()));
-      if (found.folds.back().systems.empty()) throw error({of.string(), 0, 0}, "found no systems");
-    }
-  });
+  json_fields<json> const top(results, path.string());
+  json_fields<json> const settings(top.member("settings"), path.string(), "settings.");
+  expect_reading(settings);
+  found.settings = top.member("settings");
+  found.profile = profile_from({settings.member("profile"), path.string(), "settings.profile."});
+  for (json const& one : top.list("folds")) {
+    json_fields<json> const fold(one, path.string(), fmt::format("folds[{}].", found.folds.size()));
+    fs::path const of = folder / "folds" / (fold.word("name") + ".json");
+    found.folds.push_back(experiment::read_fold_result(opened(of.string())));
+    if (found.folds.back().fingerprint != fold.word("fingerprint"))
+      throw error({of.string(), 0, 0},
+                  fmt::format("found the results of another run than {} is of", path.string()));
+    if (found.folds.back().systems.empty()) throw error({of.string(), 0, 0}, "found no systems");
+  }
   if (found.folds.empty()) throw error({path.string(), 0, 0}, "found no folds");
   found.manifest = manifest(folder);
   // That of a pipeline lies above.
@@ -360,7 +395,7 @@ std::vector<std::string> part_paths(cross_validation const& of, experiment::fold
     if (of.manifest.is_object() && of.manifest.contains("inputs"))
       for (json const& input : of.manifest["inputs"])
         if (!sum.empty() && input.value("sha256", json()) == sum)
-          paths.push_back(input.value("path", std::string()));
+          paths.push_back(input.at("path").get<std::string>());
     add_all(fs::path(of.folder).parent_path() / "folds");
   }
   std::erase_if(paths, [](std::string const& path) { return !is_there(path); });

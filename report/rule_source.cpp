@@ -84,9 +84,10 @@ std::vector<tuning::settings_file> members_of(cross_validation const& from,
                                               experiment::fold_result const& fold,
                                               std::string const& system,
                                               system_parts const& parts) {
-  std::string const name = fmt::format("{}: {}", from.folder, system);
+  std::string const name = (fs::path(from.folder) / "results.json").string();
   if (auto const tuned = fold.tuned.find(system); tuned != fold.tuned.end())
-    return tuning::settings_from(tuned->second, name);
+    return tuning::settings_from(
+        tuned->second, (fs::path(from.folder) / "folds" / (fold.name + ".json")).string());
   json settings{{"rulerank_settings", 1}};
   if (from.settings.contains("members")) {
     settings["members"] = from.settings["members"];

@@ -451,7 +451,7 @@ class Report(harness.CommandLine):
         fold.write_text(good)
         results = self.folder / "result/results.json"
         results.write_text(results.read_text().replace('"letor"', '"leto"', 1))
-        self.expect(3, "report", "result", "--out", "x", message="results.json: not the results of an experiment")
+        self.expect(3, "report", "result", "--out", "x", message="results.json:1:1: settings.profile.name: profile: found 'leto'")
         results.write_text("{")
         self.expect(3, "report", "result", "--out", "x", message="results.json:1:2")
         (self.folder / "curves").mkdir()
