@@ -513,9 +513,8 @@ std::vector<written_fold> write_sample(context const& ctx, sample_options const&
     sizes.train = write_parts(roles.train, train);
     sizes.vali = write_parts(std::array{roles.vali}, vali);
     sizes.test = write_parts(std::array{roles.test}, test);
-    train.commit();
-    vali.commit();
-    test.commit();
+    for (output_file* const part : {&train, &vali, &test}) part->flush();
+    for (output_file* const part : {&train, &vali, &test}) part->commit();
   }
   return written;
 }

@@ -122,9 +122,8 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
     sizes.train = write_part(folds[fold].train, train);
     sizes.vali = write_part(folds[fold].vali, vali);
     sizes.test = write_part(folds[fold].test, test);
-    train.commit();
-    vali.commit();
-    test.commit();
+    for (output_file* const part : {&train, &vali, &test}) part->flush();
+    for (output_file* const part : {&train, &vali, &test}) part->commit();
     if (with_sha256) std::ranges::transform(sums, sizes.sha256.begin(), &sha256::hex);
   }
   return written;

@@ -108,10 +108,12 @@ class document_output {
   /// no rsvg-convert in PATH; `usage_error` for a text without a path, and for PDF with HTML, which
   /// holds its figures.
   explicit document_output(output_options options);
-  /// Once. Throws `output_error`, and `interrupted` between figures.
+  /// Once; all files or none. Throws `output_error`, and `interrupted` between figures.
   void write(context const& ctx, document const& of);
 
  private:
+  void write_figures(context const& ctx, std::vector<figure> const& figures,
+                     std::string const& folder);
   output_options options_;
   std::string converter_;  // rsvg-convert, where it is needed
   output_file out_;

@@ -1,8 +1,10 @@
 #include "core/named_values.hpp"
 #include "report/document.hpp"
 
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <boost/process/child.hpp>
@@ -10,6 +12,7 @@
 #include <boost/process/io.hpp>
 #include <boost/process/search_path.hpp>
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 // Documents as files. Figures in PDF are made of the SVG ones by librsvg's program.
 namespace rulerank::inline v0::report {
@@ -47,15 +50,21 @@ std::string converter_for(figure_form figures) {
 }
 
 /// The same bytes at each call, whatever the time is.
-std::string pdf_of(std::string const& converter, std::string const& svg) {
+std::string pdf_of(std::string const& converter, figure const& from) {
   process::environment environment = boost::this_process::environment();
   if (environment.count("SOURCE_DATE_EPOCH") == 0) environment["SOURCE_DATE_EPOCH"] = "0";
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> const svg(
+      ::fdopen(::memfd_create("figure.svg", MFD_CLOEXEC), "w+"), std::fclose);
+  std::string const name = fs::path(from.name).replace_extension(".svg").string();
+  if (svg == nullptr || std::fputs(from.svg.c_str(), svg.get()) < 0)
+    throw output_error(fmt::format("{}: cannot be handed to {}", name, converter));
+  std::rewind(svg.get());
   process::ipstream said;
   std::string bytes;
   int status = -1;
   try {
-    process::child run(converter, "--format", "pdf", svg, environment,
-                       process::std_in<process::null, process::std_out> said,
+    process::child run(converter, "--format", "pdf", environment,
+                       process::std_in<svg.get(), process::std_out> said,
                        process::std_err > process::null);
     bytes.assign(std::istreambuf_iterator<char>(said), {});
     run.wait();
@@ -65,7 +74,7 @@ std::string pdf_of(std::string const& converter, std::string const& svg) {
   }
   if (status != 0 || !bytes.starts_with("%PDF"))
     throw output_error(
-        fmt::format("{}: {} made no PDF of it, exit status {}", svg, converter, status));
+        fmt::format("{}: {} made no PDF of it, exit status {}", name, converter, status));
   return bytes;
 }
 
@@ -84,23 +93,44 @@ document_output::document_output(output_options options)
       converter_(converter_for(options_.figures)),
       out_(options_.path) {}
 
+void document_output::write_figures(context const& ctx, std::vector<figure> const& figures,
+                                    std::string const& folder) {
+  std::vector<output_file> files;
+  auto const add = [&](fs::path const& path, std::string const& bytes) {
+    files.emplace_back(path.string()).write(bytes);
+  };
+  for (figure const& one : figures) {
+    ctx.check_stop();
+    fs::path const path = fs::path(folder) / one.name;
+    add(fs::path(path).replace_extension(".svg"), one.svg);
+    if (!converter_.empty()) add(path, pdf_of(converter_, one));
+  }
+  // A full disk fails here, before a file takes its place.
+  for (output_file& file : files) file.flush();
+  out_.flush();
+  for (output_file& file : files) file.commit();
+  out_.commit();
+}
+
 void document_output::write(context const& ctx, document const& of) {
   if (options_.form == document_form::html) {
     out_.write(to_html(of));
-  } else {
-    fs::path const folder = fs::path(options_.path).replace_extension().string() + "-figures";
-    auto const made_by = options_.form == document_form::markdown ? to_markdown : to_latex;
-    text_with_figures const made = made_by(of, folder.filename().string(), options_.figures);
-    if (!made.figures.empty()) make_folders(folder.string());
-    for (figure const& one : made.figures) {
-      ctx.check_stop();
-      std::string const svg = (folder / one.name).replace_extension(".svg").string();
-      write_file(svg, one.svg);
-      if (!converter_.empty()) write_file((folder / one.name).string(), pdf_of(converter_, svg));
-    }
-    out_.write(made.text);
+    return out_.commit();
   }
-  out_.commit();
+  fs::path const folder = fs::path(options_.path).replace_extension().string() + "-figures";
+  auto const made_by = options_.form == document_form::markdown ? to_markdown : to_latex;
+  text_with_figures const made = made_by(of, folder.filename().string(), options_.figures);
+  out_.write(made.text);
+  if (made.figures.empty()) return out_.commit();
+  bool const is_new = !fs::exists(folder);
+  make_folders(folder.string());
+  try {
+    write_figures(ctx, made.figures, folder.string());
+  } catch (...) {
+    std::error_code has_others;
+    if (is_new) fs::remove(folder, has_others);  // where it is empty
+    throw;
+  }
 }
 
 }  // namespace rulerank::report

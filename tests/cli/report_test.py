@@ -407,6 +407,15 @@ class Report(harness.CommandLine):
             picture = (self.folder / name).read_text()
             self.assertTrue(picture.startswith("<svg xmlns=") and picture.endswith("</svg>\n"))
             Elements(picture)
+        # All of them or none: the disk has no room for the largest.
+        sizes = [len(self.read(name)) for name in figures]
+        self.assertGreater(max(sizes), sizes[0])
+        full = ["report", "result", "--format", "markdown", "--out", "full.md"]
+        self.expect_full_disk(max(sizes) - 1, *full)
+        self.assertFalse(list(self.folder.glob("full*")))
+        (self.folder / "full-figures").mkdir()
+        self.expect_full_disk(max(sizes) - 1, *full)
+        self.assertFalse(list(self.folder.glob("full*/*")))
         self.expect(0, "report", "result", "--format", "latex", "--out", "r.tex")
         text = (self.folder / "r.tex").read_text()
         self.assertEqual(text.count("\\includesvg"), len(figures))

@@ -133,6 +133,10 @@ void reduction_outputs::write(session& owner, reduction_pool const& pool,
     datasets::write_lines(pool.train, documents, chosen_, labels);
   if (cuts_) datasets::write_discretizer(pool.cuts, *cuts_);
   if (ids_) ids_->write(ids);
+  // A full disk fails before a file takes its place.
+  if (cuts_) cuts_->flush();
+  if (ids_) ids_->flush();
+  chosen_.flush();
   if (cuts_) cuts_->commit();
   if (ids_) ids_->commit();
   chosen_.commit();
