@@ -58,5 +58,20 @@ TEST(chart, points_have_error_bars) {
   EXPECT_EQ(occurrences(svg_file(one), "class=\"error"), 0U);
 }
 
+TEST(chart, values_of_any_size_have_places_in_the_picture) {
+  constexpr std::array values{5e-324, 1e-300, 1e-9, 1., 1e300, 1.7e308, -1.7e308};
+  for (double const low : values)
+    for (double const high : values)
+      for (int logarithmic = 0; logarithmic < 4; ++logarithmic) {
+        chart one{.title = "a", .series = {{"s", {{low, high}, {high, low}, {high, high}}}}};
+        one.x.logarithmic = logarithmic % 2 == 1;
+        one.y.logarithmic = logarithmic / 2 == 1;
+        if (!has_points(one)) continue;
+        std::string const file = svg_file(one);
+        EXPECT_EQ(occurrences(file, "inf") + occurrences(file, "nan"), 0U)
+            << low << " " << high << " " << logarithmic << " " << file;
+      }
+}
+
 }  // namespace
 }  // namespace rulerank::eval::chart_test

@@ -29,8 +29,10 @@ void value_range::take(double x) {
 
 plot_scale::plot_scale(value_range of, bool logarithmic, double from, double to)
     : logarithmic_(logarithmic),
-      low_(logarithmic ? std::log10(of.low) : of.low),
-      high_(logarithmic ? std::log10(of.high) : of.high),
+      // Differences of larger values are no finite numbers.
+      unit_(!logarithmic && std::max(std::abs(of.low), std::abs(of.high)) > 1e300 ? 0x1p-30 : 1),
+      low_(logarithmic ? std::log10(of.low) : of.low * unit_),
+      high_(logarithmic ? std::log10(of.high) : of.high * unit_),
       from_(from),
       to_(to) {}
 
@@ -48,19 +50,22 @@ plot_scale plot_scale::with_margins(value_range of, bool logarithmic, double fro
 }
 
 double plot_scale::at(double x) const {
-  double const value = logarithmic_ ? std::log10(x) : x;
+  double const value = logarithmic_ ? std::log10(x) : x * unit_;
   return from_ + (to_ - from_) * (value - low_) / (high_ - low_);
 }
 
 std::vector<double> plot_scale::ticks() const {
   std::vector<double> found;
+  auto const add = [&](double x) {
+    if (std::isfinite(x) && (!logarithmic_ || x > 0)) found.push_back(x);
+  };
   if (logarithmic_) {
     bool const few = high_ - low_ > 2.5;
     for (int decade = static_cast<int>(std::floor(low_)); decade <= high_; ++decade)
       for (int const n : {1, 2, 5})
         if (double const x = std::log10(n) + decade;
             (n == 1 || !few) && x >= low_ - 1e-9 && x <= high_ + 1e-9)
-          found.push_back(n * std::pow(10, decade));
+          add(n * std::pow(10, decade));
     if (found.size() > 1) return found;
     found.clear();  // less than a factor of 2 or so: as if it were not logarithmic
   }
@@ -69,7 +74,7 @@ std::vector<double> plot_scale::ticks() const {
   double const step = round_step((high - low) / 5);
   auto const last = static_cast<long long>(std::floor(high / step));
   for (auto i = static_cast<long long>(std::ceil(low / step)); i <= last; ++i)
-    found.push_back(static_cast<double>(i) * step);
+    add(static_cast<double>(i) * step / unit_);
   return found;
 }
 

@@ -30,6 +30,7 @@ class plot_scale {
 
  private:
   bool logarithmic_;
+  double unit_;  // by which values are multiplied
   double low_, high_, from_, to_;
 };
 

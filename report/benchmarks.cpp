@@ -109,7 +109,9 @@ void add_work(std::string const& title, std::vector<measured> const& lines, bloc
   for (measured const& one : lines) {
     double const seconds = number_of(one.line, "seconds");
     bars.series[0].points.push_back({0, seconds, one.name});
-    t.rows.push_back({one.name, seconds, seconds / first});
+    double const ratio = seconds / first;
+    t.rows.push_back(
+        {one.name, seconds, std::isfinite(ratio) ? eval::cell(ratio) : eval::cell("")});
   }
   to.push_back({std::move(bars)});
   to.push_back({details{"The values of these bars", {{std::move(t)}}}});

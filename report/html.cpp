@@ -4,6 +4,7 @@
 #include "report/page.hpp"
 #include "report/paper_tables.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 
@@ -55,6 +56,7 @@ json data_of(chart const& of) {
                 {"marks", one.marks},
                 {"points", json::array()}};
     for (chart_point const& p : one.points) {
+      if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // a picture leaves them out
       // Six digits are more than a screen shows.
       auto const short_number = [](double x) { return json::parse(fmt::format("{:.6g}", x)); };
       json point{short_number(p.x), short_number(p.y)};

@@ -4,6 +4,7 @@ import html.parser
 import itertools
 import json
 import math
+import random
 import re
 import shutil
 import subprocess
@@ -396,6 +397,19 @@ class Report(harness.CommandLine):
                      "Seconds: web", "Roofline: web", "a<b, threads 2", "0.25",
                      "1 line of the file has no engine and seconds, and is not shown."):
             self.assertIn(text, words)
+
+    def test_benchmarks_whose_values_are_far_apart(self):
+        choose = random.Random(3)
+        values = (5e-324, 1e-300, 1e-9, 1, 1e300, 1.7e308)
+        for keys in (("seconds",), ("seconds", "bytes", "ops", "peak_bytes_per_s", "peak_ops_per_s")):
+            for _ in range(12):
+                lines = [{"engine": name, **{key: choose.choice(values) for key in keys}} for name in "abc"]
+                self.file("b.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
+                shown = "".join(self.expect_own(self.page("--bench", "b.jsonl")).words)
+                self.expect(0, "report", "--bench", "b.jsonl", "--format", "markdown", "--out", "far.md")
+                shown += self.read_text("far.md") + "".join(path.read_text() for path in self.folder.glob("far-figures/*"))
+                page = re.sub(r"(?s)<(script|style)\b.*?</\1>", "", self.read_text("page.html"))
+                self.assertNotRegex(shown + page, r"(?<![a-z])(inf|nan)(?![a-z])", lines)
 
     def test_texts_with_figures(self):
         drawn_experiment(self)
