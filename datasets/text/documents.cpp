@@ -134,17 +134,25 @@ struct folder_entries {
 
 folder_entries entries_below(context const& ctx, std::filesystem::path const& folder) {
   folder_entries found;
-  try {
-    for (auto const& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      ctx.check_stop();
-      bool const file = is_file(entry);
-      if (!file && std::filesystem::is_directory(entry.symlink_status())) continue;
-      (file ? found.files : found.others)
-          .push_back(entry.path().native().substr(folder.native().size()));
+  std::vector<std::filesystem::path> folders{folder};
+  while (!folders.empty()) {
+    std::filesystem::path const at = std::move(folders.back());
+    folders.pop_back();
+    // Not a recursive iterator: its exceptions name the folder above the one that they are about.
+    try {
+      for (auto const& entry : std::filesystem::directory_iterator(at)) {
+        ctx.check_stop();
+        bool const file = is_file(entry);
+        if (!file && std::filesystem::is_directory(entry.symlink_status()))
+          folders.push_back(entry.path());
+        else
+          (file ? found.files : found.others)
+              .push_back(entry.path().native().substr(folder.native().size()));
+      }
+    } catch (std::filesystem::filesystem_error const& e) {
+      throw error({(e.path1().empty() ? at : e.path1()).string(), 0, 0},
+                  "cannot be read: " + e.code().message());
     }
-  } catch (std::filesystem::filesystem_error const& e) {
-    throw error({(e.path1().empty() ? folder : e.path1()).string(), 0, 0},
-                "cannot be read: " + e.code().message());
   }
   std::sort(found.files.begin(), found.files.end());
   std::sort(found.others.begin(), found.others.end());

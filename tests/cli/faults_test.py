@@ -109,6 +109,29 @@ class Faults(harness.CommandLine):
                     self.assertFalse((self.folder / "near").exists())
                     pipe.unlink()
 
+    def test_a_subfolder_of_documents_that_cannot_be_read(self):
+        self.folder.chmod(0o755)
+        topics = self.file("topics.tsv", b"1\twing\n")
+        (self.folder / "docs/open/closed").mkdir(parents=True)
+        self.file("docs/a.txt", b"wing")
+        self.file("docs/open/b.txt", b"flap")
+        (self.folder / "docs/open/closed").chmod(0)
+        self.addCleanup((self.folder / "docs/open/closed").chmod, 0o755)
+        other = {"user": 65534} if os.geteuid() == 0 else {}
+        self.expect(3, "search", "text", "--collection", "docs", "--queries", topics, **other,
+                    message="error: docs/open/closed: cannot be read: Permission denied")
+
+    def test_files_that_belong_together_on_a_full_disk(self):
+        self.expect(0, "sample", "--documents", "300", "--features", "5", "--queries", "10", "--out-dir", "data")
+        line = ["reduce", "--train", "data/Fold1/train.txt", "--out", "out", "--ids", "ids", "--discretizer-out", "cuts"]
+        self.expect(0, *line)
+        sizes = {name: len(self.read(name)) for name in ("out", "ids", "cuts")}
+        for name in sizes:
+            (self.folder / name).unlink()
+        self.assertEqual(max(sizes, key=sizes.get), "out")
+        self.expect_full_disk(sizes["out"] - 1, *line)
+        self.assertEqual([name for name in sizes if (self.folder / name).exists()], [])
+
     def test_a_manifest_is_of_what_was_read(self):
         documents = self.file("documents.txt", DOCUMENTS)
         pipe = self.folder / "scores"
