@@ -207,7 +207,7 @@ class MetricNeighbors(Neighbours):
     ----------
     n_neighbors : int
     metric : {"l1", "l2", "linf", "angular"} of vectors, "edit" of words, or a callable of two objects that
-        returns their distance, a metric
+        returns their distance, a metric; "angular" is pi / 2 from a vector of zeros to any other, 0 between two of zeros
     index : {"auto", "brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"}
     bucket, alpha : of the index; bucket 0: what suits its type
     letters : {"code-points", "bytes"}, what the letters of words are

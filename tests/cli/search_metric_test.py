@@ -81,6 +81,11 @@ class SearchMetric(harness.CommandLine):
         right = math.acos(0)
         self.assertEqual({0: [(0, 0), (right, 1), (right, 3), (math.pi, 2)]},
                          self.lines("--collection", base, "--queries", asked, "--metric", "angular"))
+        # A vector of zeros has the distance 0 to another: else it were none of a metric.
+        zeros = self.file("zeros.fvecs", harness.fvecs([[0, 0]]))
+        for kind in TYPES:
+            self.assertEqual({0: [(0, 3), (right, 0), (right, 1), (right, 2)]},
+                             self.lines("--collection", base, "--queries", zeros, "--metric", "angular", *of_type(kind)))
 
     def test_words(self):
         chance = random.Random(3)
