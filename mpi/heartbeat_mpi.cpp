@@ -22,7 +22,7 @@ namespace {
 
 constexpr int ticks_a_second = 10;
 constexpr int longest_limit = 86'400;
-/// What ranks tell each other: that they run, and that the one that is told was given up.
+/// What ranks tell each other: that they run, and that the sender gave the job up and has said so.
 constexpr int alive = 0;
 constexpr int given_up = 1;
 
@@ -107,15 +107,15 @@ class heartbeat::watch {
 
   void listen(peer& other) {
     ++other.silent_ticks;
-    for (; has_sent(other, alive); other.silent_ticks = 0) receive(other.rank);
-    if (has_sent(other, given_up)) gave_up_.request_stop();
+    for (; has_sent(other.rank, alive); other.silent_ticks = 0) receive(other.rank);
+    if (has_sent(MPI_ANY_SOURCE, given_up)) gave_up_.request_stop();
     // Of the ranks that miss the first, one says so before the others.
     if (other.silent_ticks > (limit_ + rank_) * ticks_a_second) end_job(other);
   }
 
-  bool has_sent(peer const& other, int what) const {
+  bool has_sent(int rank, int what) const {
     int there = 0;
-    MPI_Iprobe(other.rank, what, ranks_, &there, MPI_STATUS_IGNORE);
+    MPI_Iprobe(rank, what, ranks_, &there, MPI_STATUS_IGNORE);
     return there != 0;
   }
 
@@ -124,17 +124,32 @@ class heartbeat::watch {
     ++received_[static_cast<std::size_t>(from)];
   }
 
+  /// One rank says why: mpirun may take longer to end the others than they wait for the one that is
+  /// lost, or for this one, whose thread waits for mpirun. mpirun also lets a rank that is stopped
+  /// go on before it ends it.
   void end_job(peer const& lost) {
-    fmt::print(
-        stderr,
-        "rulerank: error: rank {} on {}: nothing heard for {} s, expected a sign each second\n",
-        lost.rank, machines_[lost.index()], limit_);
-    std::fflush(stderr);
+    bool const is_told = gave_up_.stop_requested();
     gave_up_.request_stop();
-    // mpirun lets a rank that is stopped go on before it ends it.
-    MPI_Request telling = MPI_REQUEST_NULL;
-    MPI_Isend(nullptr, 0, MPI_CHAR, lost.rank, given_up, ranks_, &telling);
+    if (!is_told && !lower_rank_gives_up())
+      fmt::print(
+          stderr,
+          "rulerank: error: rank {} on {}: nothing heard for {} s, expected a sign each second\n",
+          lost.rank, machines_[lost.index()], limit_);
+    std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+
+  /// Tells all ranks that this one gives up, and whether a lower one does at the same time.
+  bool lower_rank_gives_up() const {
+    int const ranks = static_cast<int>(machines_.size());
+    for (int other = 0; other < ranks; ++other) {
+      MPI_Request telling = MPI_REQUEST_NULL;
+      if (other != rank_) MPI_Isend(nullptr, 0, MPI_CHAR, other, given_up, ranks_, &telling);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 * 1000 / ticks_a_second));
+    for (int other = 0; other < rank_; ++other)
+      if (has_sent(other, given_up)) return true;
+    return false;
   }
 
   int limit_;

@@ -367,6 +367,25 @@ class Faults(OverRanks):
             with self.subTest(line=line[0], rank=stalled):
                 self.expect_stall_found(line, stalled)
 
+    def test_slow_ranks_say_once_that_one_stalls(self):
+        """However long mpirun takes to end them: it is stopped for longer than they wait."""
+        self.needs_mpi()
+        search = self.long_jobs()[0]
+        for stalled in (0, 1):
+            for attempt in range(3):  # a machine may hold up other ranks for longer than the limit
+                limit = 2 * 4 ** attempt
+                job, ranks = self.start_ranks(4, *search, RULERANK_RANK_TIMEOUT=str(limit))
+                self.let_work(job, 1, *ranks)
+                for process in (job.pid, ranks[stalled]):
+                    os.kill(process, signal.SIGSTOP)
+                time.sleep(2 * limit + 5)
+                os.kill(job.pid, signal.SIGCONT)
+                errors = job.communicate(timeout=harness.HANGS)[1].decode()
+                said = re.findall(r"rulerank: error: (?:rank (\d) on \S+: nothing heard)?", errors)
+                if said == [str(stalled)]:
+                    break
+            self.assertEqual(said, [str(stalled)], errors)
+
     def stopped_rank(self, line, stalled, limit, wait):
         """Of three ranks one is stopped when wait(job) is over: the job's code and errors, where the others end in time. The one that is
         stopped behind its last message ends when it goes on."""
