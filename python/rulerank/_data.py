@@ -2,11 +2,12 @@
 
 import dataclasses
 import numbers
+import sys
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core
 from ._parameters import whole
@@ -141,6 +142,24 @@ def data_error(of, row, said, column=None):
     return error
 
 
+def in_doubles(convert, **arrays):
+    """What `convert()` returns, which makes doubles of these arrays. Throws for a whole number that no double holds."""
+    try:
+        return convert()
+    except OverflowError as error:
+        for of, values in arrays.items():
+            for place, one in np.ndenumerate(np.asarray(values, dtype=object)):
+                if isinstance(one, numbers.Integral) and abs(one) > sys.float_info.max:
+                    raise data_error(of, place[0], f"found a whole number of {int(one).bit_length()} bits, expected one that "
+                                     "a double holds, 1024 at most", *place[1:2]) from error
+        raise
+
+
+def validated(estimator, X, *y, **how):
+    """X, or X and y, as scikit-learn's validate_data has them."""
+    return in_doubles(lambda: validate_data(estimator, X, *y, **how), X=X, **dict(zip("y", y)))
+
+
 def expect_unicode(text, of, row):
     """Throws for text that is none in UTF-8, which the library takes: half of a surrogate pair."""
     try:
@@ -191,7 +210,7 @@ def column_of(y):
         return y
     y = column_or_1d(as_array(y, "y"))
     expect_numbers(y)
-    return y.astype(np.float64) if y.dtype.kind == "O" else y
+    return in_doubles(lambda: y.astype(np.float64), y=y) if y.dtype.kind == "O" else y
 
 
 def expect_numbers(y):

@@ -4,10 +4,10 @@ import typing
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import columns_of_file, dataset_of, queries_of, split_qid, warn_of_one_query
+from ._data import columns_of_file, dataset_of, queries_of, split_qid, validated, warn_of_one_query
 from ._parameters import checked, whole
 from ._run import Running
 from .exceptions import UsageError
@@ -76,7 +76,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
     def fit(self, X: Rows, y: object = None, qid: Vector | None = None) -> Self:
         """`qid` [rows]: the query of each row; it matters with `norm`, which warns where none comes. Labels are not looked at."""
         X, qid = split_qid(X, qid, self.qid_column)
-        X = validate_data(self, X, **READING)
+        X = validated(self, X, **READING)
         self._of_file = False
         with self._running() as run:
             train = dataset_of(run, X, queries_of(qid, X.shape[0]),
@@ -97,7 +97,7 @@ class Discretizer(Running, TransformerMixin, BaseEstimator):
         X, qid = split_qid(X, qid, self.qid_column)
         if self._of_file:
             X = columns_of_file(X, getattr(self, "feature_names_in_", None))
-        X = validate_data(self, X, reset=False, **READING)
+        X = validated(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         if normalizes(self.cuts_):
             warn_of_one_query(qid, self.qid_column, X.shape[0], calls=2)  # scikit-learn's wrapper of outputs is between

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from . import _core
-from ._data import as_array, column_of, queries_of, warn_of_one_query
+from ._data import as_array, column_of, in_doubles, queries_of, warn_of_one_query
 from ._parameters import checked
 from ._run import running
-from .exceptions import UsageError
+from .exceptions import DataError, UsageError
 
 if typing.TYPE_CHECKING:
     from typing import Any
@@ -44,7 +44,9 @@ def _labelled(y, qid, metrics, parts):
 def _scores(scores, queries, rows):
     scores = as_array(scores, "scores")
     try:
-        scores = np.asarray(scores, dtype=np.float64)
+        scores = in_doubles(lambda: np.asarray(scores, dtype=np.float64), scores=scores)
+    except DataError:
+        raise
     except (TypeError, ValueError) as error:
         raise UsageError(f"scores: found what is no number ({error}), expected one score for each row") from error
     if scores.shape != (rows,):

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._data import as_array, checked_csr, dataset_of, is_frame, queries_of, split_qid
+from ._data import as_array, checked_csr, dataset_of, in_doubles, is_frame, queries_of, split_qid
 from ._parameters import checked
 from ._run import running
 from .exceptions import DataError, UsageError
@@ -188,8 +188,8 @@ def dump_letor(path: Path, X: Rows, y: Vector, qid: Vector | None = None, *, doc
     feature_names, docid, comments = (None if of is None else list(of) for of in (feature_names, docid, comments))
     if is_frame(X):
         feature_names = list(X.columns) if feature_names is None else feature_names
-        X = X.to_numpy(dtype=np.float64)
-    X = X if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+        X = in_doubles(lambda: X.to_numpy(dtype=np.float64), X=X)
+    X = X if sp.issparse(X) else in_doubles(lambda: np.ascontiguousarray(X, dtype=np.float64), X=X)
     for name, values, wanted, of in (("feature_names", feature_names, X.shape[1], "columns"),
                                      ("docid", docid, X.shape[0], "rows"), ("comments", comments, X.shape[0], "rows")):
         if values is not None and len(values) != wanted:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import as_array, expect_unicode, of_another_library
+from ._data import as_array, expect_unicode, of_another_library, validated
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -36,7 +36,7 @@ def rows_of(fitted, X, reset=False):
             if reset and len(getattr(X, "shape", ())) == 2:
                 fitted.n_features_in_ = int(X.shape[1])
             return X
-    return validate_data(fitted, X, reset=reset, order="C", ensure_all_finite=False, dtype=[
+    return validated(fitted, X, reset=reset, order="C", ensure_all_finite=False, dtype=[
         np.float64, np.float32, np.float16, np.int8, np.uint8, np.int32])
 
 

@@ -22,17 +22,25 @@ def whole(value):
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
+def real(value):
+    """A number that a double holds."""
+    if isinstance(value, numbers.Integral):
+        return whole(value) and abs(value) <= sys.float_info.max
+    return isinstance(value, numbers.Real)
+
+
 #: What a type of a signature is called, and whether a value is of it. Signatures with others are not checked.
 KINDS = {
     bool: ("True or False", lambda value: isinstance(value, (bool, np.bool_))),
-    int: ("a whole number", whole),
+    int: ("a whole number", lambda value: whole(value) and -2**63 <= value < 2**64),
     _types.Count: ("a whole number from 0", lambda value: whole(value) and 0 <= value < 2**31),
-    float: ("a number", lambda value: isinstance(value, numbers.Real) and not isinstance(value, bool)),
+    float: ("a number", real),
     str: ("text", lambda value: isinstance(value, str)),
     type(None): ("None", lambda value: value is None),
     os.PathLike: ("a path", lambda value: isinstance(value, os.PathLike)),
     collections.abc.Sequence: ("a list", np.iterable),
     collections.abc.Mapping: ("a dict", lambda value: isinstance(value, collections.abc.Mapping)),
+    collections.abc.Callable: ("a callable", callable),
     np.random.RandomState: ("a RandomState", lambda value: isinstance(value, np.random.RandomState)),
     _core.Cuts: ("cuts_ of an estimator", lambda value: isinstance(value, _core.Cuts)),
 }
@@ -42,7 +50,11 @@ def kind_of(annotation):
     if typing.get_origin(annotation) is typing.Literal:
         words = typing.get_args(annotation)
         return " or ".join(map(repr, words)), lambda value: isinstance(value, str) and value in words
-    return KINDS.get(annotation) or KINDS.get(typing.get_origin(annotation))
+    origin, (of, *_) = typing.get_origin(annotation), typing.get_args(annotation) or (None,)
+    if origin is collections.abc.Sequence and of in (int, float):
+        words, accepts = KINDS[of]
+        return f"a list of {words.removeprefix('a ')}s", lambda value: np.iterable(value) and all(map(accepts, value))
+    return KINDS.get(annotation) or KINDS.get(origin)
 
 
 @functools.cache
@@ -69,9 +81,12 @@ def check(function, values):
     for name, value in values:
         default, kinds = expected.get(name, (value, ()))
         if value is not default and not any(accepts(value) for _, accepts in kinds):
-            shown = repr(value)
+            try:
+                shown = repr(value)
+            except ValueError:  # Python makes no text of a whole number of more than 4,300 digits
+                shown = ""
             words = [word for word, _ in kinds]
-            raise UsageError(f"{name}: found {shown if len(shown) < 60 else type(value).__name__}, expected "
+            raise UsageError(f"{name}: found {shown if 0 < len(shown) < 60 else type(value).__name__}, expected "
                              + " or ".join([", ".join(words[:-1])] * (len(words) > 1) + words[-1:]))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _core
-from ._data import as_array, expect_unicode
+from ._data import as_array, expect_unicode, in_doubles
 from ._evaluation import Qrels, _by_query
 from ._letor import LetorData, _letor_data
 from ._parameters import checked
@@ -52,7 +52,7 @@ def _vectors_of(given, name):
     if rows.ndim != 2:
         raise UsageError(f"{name}: found the shape {rows.shape}, expected a row of numbers for each text")
     if rows.dtype not in (np.float32, np.float16, np.int8, np.uint8):
-        rows = rows.astype(np.float64)
+        rows = in_doubles(lambda: rows.astype(np.float64), **{name: rows})
     return np.ascontiguousarray(rows)
 
 

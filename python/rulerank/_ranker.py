@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid, warn_of_one_query
+from ._data import as_array, checked_csr, columns_of_file, dataset_of, expect_numbers, is_frame, qid_array, queries_of, split_qid, validated, warn_of_one_query
 from ._discretizer import READING, columns_to_keep, discretizer_options
 from ._evaluation import evaluate
 from ._explanation import Explanation, ListExplanation, explanation_of, list_explanation_of
@@ -231,7 +231,7 @@ class RuleRanker(Running, BaseEstimator):
         if y is not None:
             y = as_array(y, "y")
             expect_numbers(y)
-        X, y = validate_data(self, X, y, y_numeric=True, **READING)
+        X, y = validated(self, X, y, y_numeric=True, **READING)
         warn_of_one_query(qid, self.qid_column, X.shape[0])
         self._of_file, self._qid_in_X = False, qid is not None and not as_argument
         with self._running() as run:
@@ -253,7 +253,7 @@ class RuleRanker(Running, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         if self._of_file:
             X = columns_of_file(X, names)
-        X = validate_data(self, X, reset=False, **READING)
+        X = validated(self, X, reset=False, **READING)
         queries = queries_of(qid, X.shape[0])
         return dataset_of(run, X, queries, names=names), queries
 

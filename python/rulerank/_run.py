@@ -84,6 +84,8 @@ def threads_of(n_jobs):
         return 0
     if n_jobs == 0:
         raise UsageError("n_jobs: found 0, expected a number of threads, None or -1")
+    if n_jobs >= 2**31:
+        raise UsageError("n_jobs: found 2**31 or more, expected a number of threads, None or -1")
     return n_jobs if n_jobs > 0 else max(1, len(os.sched_getaffinity(0)) + 1 + n_jobs)
 
 

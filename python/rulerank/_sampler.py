@@ -6,10 +6,10 @@ import typing
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import as_array, dataset_of, queries_of, split_qid, warn_of_one_query, whole_labels
+from ._data import as_array, dataset_of, queries_of, split_qid, validated, warn_of_one_query, whole_labels
 from ._discretizer import READING, columns_to_keep, discretizer_options, normalizes
 from ._parameters import checked
 from ._run import Running
@@ -107,7 +107,7 @@ class SelectiveSampler(Running, BaseEstimator):
         qid : query ids [rows]; with `whole_queries` and `norm` they matter, and None is warned of
         """
         X, qid = split_qid(X, qid, self.qid_column)
-        X = validate_data(self, X, **READING)
+        X = validated(self, X, **READING)
         labels = np.full(X.shape[0], -1, np.int32) if y is None else whole_labels(y)
         if len(labels) != X.shape[0]:
             raise UsageError(f"y: found {len(labels)} labels, expected one for each of {X.shape[0]} rows")
