@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import typing
 
@@ -81,7 +82,7 @@ def _items(row, transaction):
 
 
 def _transactions(transactions):
-    """The library's rows of items, and the items' names."""
+    """The library's rows of items, their number, and the items' names."""
     transactions = as_array(transactions, "transactions")
     if is_frame(transactions):
         names = list(transactions.columns)
@@ -104,14 +105,14 @@ def _transactions(transactions):
         number = {name: i for i, name in enumerate(names)}
         begin = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         entries = np.fromiter((number[name] for row in rows for name in row), np.uint32, begin[-1])
-        return _core.Transactions(begin, entries, len(names)), names
+        return _core.Transactions(begin, entries, len(names)), len(rows), names
     matrix.eliminate_zeros()
     return _core.Transactions(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32),
-                              matrix.shape[1]), names
+                              matrix.shape[1]), matrix.shape[0], names
 
 
-def _support(min_support):
-    """As the program takes it: a count or a percentage."""
+def _support(min_support, count):
+    """As the program takes it: a number of transactions, here of `count`, or a percentage."""
     if isinstance(min_support, str):
         return min_support
     if isinstance(min_support, numbers.Integral) and not isinstance(min_support, bool):
@@ -119,8 +120,13 @@ def _support(min_support):
     if not 0 <= min_support <= 1:
         raise UsageError(f"min_support: found {min_support}, expected a share up to 1.0, or a whole number "
                          "of transactions")
-    # The share in decimal digits, as it was written.
-    return f"{np.format_float_positional(min_support * 100, precision=9, trim='-')}%"
+    # The fewest whose share, a double as well, is as large: k for k / count.
+    least = math.floor(min_support * count)
+    while count and least / count < min_support:
+        least += 1
+    while least > 1 and (least - 1) / count >= min_support:
+        least -= 1
+    return str(max(least, 1))
 
 
 @checked
@@ -152,9 +158,9 @@ def mine_itemsets(transactions: Any, min_support: Number | str = 0.5, *, min_siz
     """
     import pandas as pd
 
-    rows, names = _transactions(transactions)
+    rows, count, names = _transactions(transactions)
     with running(n_jobs, verbose=verbose) as run:
-        support, sets = _core.mine_itemsets(run, rows, _support(min_support), min_size, max_size, kind, engine,
+        support, sets = _core.mine_itemsets(run, rows, _support(min_support, count), min_size, max_size, kind, engine,
                                             names)
     return pd.DataFrame({"support": support, "itemsets": pd.Series(sets, dtype=object)})
 
@@ -188,9 +194,9 @@ def mine_rules(transactions: Any, min_support: Number | str = 0.5, min_confidenc
     """
     import pandas as pd
 
-    rows, names = _transactions(transactions)
+    rows, count, names = _transactions(transactions)
     with running(n_jobs, verbose=verbose) as run:
-        found = _core.mine_rules(run, rows, _support(min_support), min_confidence, max_size, max_consequent,
+        found = _core.mine_rules(run, rows, _support(min_support, count), min_confidence, max_size, max_consequent,
                                  engine, names)
     for side in ("antecedents", "consequents"):
         found[side] = pd.Series(found[side], dtype=object)

@@ -167,3 +167,14 @@ def test_no_transactions_and_empty_ones():
     assert list(mine_rules([["a"]], 1).columns[:2]) == ["antecedents", "consequents"]
     with pytest.raises(rulerank.UsageError, match="confidence"):
         mine_rules(GOLDEN, 1, 1.5)
+
+
+def test_a_share_of_k_transactions_is_reached_by_k():
+    for count in (3, 7, 49, 97, 82688):
+        for k in {1, 2, 3, count // 3, count - 1} - {0}:
+            rows = [["a"]] * k + [["b"]] * (count - k)
+            found = mine_itemsets(rows, min_support=k / count)
+            assert frozenset(["a"]) in set(found.itemsets), (k, count)
+            if k < count // 2:
+                more = mine_itemsets(rows, min_support=np.nextafter(k / count, 1))
+                assert frozenset(["a"]) not in set(more.itemsets), (k, count)

@@ -61,14 +61,16 @@ support_bound support_bound_from(std::string_view text) {
 }
 
 double share_from(std::string_view text) {
-  bool const percent = text.ends_with('%');
-  std::uint64_t value = 0;
-  unsigned decimals = 0;
-  if (read_decimal(text.substr(0, text.size() - (percent ? 1 : 0)), value, decimals)) {
-    double const share = static_cast<double>(value) /
-                         static_cast<double>(power_of_ten(decimals) * (percent ? 100 : 1));
-    if (share <= 1) return share;
-  }
+  // Of any number of digits; percent are shares by another exponent, so that they are rounded once.
+  std::string number(text);
+  if (number.ends_with('%')) number.replace(number.size() - 1, 1, "e-2");
+  bool const is_plain = !text.empty() && text.find_first_not_of("0123456789.%") == text.npos &&
+                        text.front() != '.' && number.find(".e") == number.npos &&
+                        number.back() != '.';
+  double share = 0;
+  auto const [end, status] = std::from_chars(number.data(), number.data() + number.size(), share);
+  if (is_plain && status == std::errc{} && end == number.data() + number.size() && share <= 1)
+    return share;
   throw usage_error("found '" + std::string(text) +
                     "', expected a share from 0 to 1 such as 0.8, or in percent such as 80%");
 }

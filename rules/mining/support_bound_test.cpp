@@ -34,7 +34,12 @@ TEST(shares, both_ways) {
   EXPECT_EQ(share_from("0.8"), 0.8);
   EXPECT_EQ(share_from("1"), 1.0);
   EXPECT_EQ(share_from("33.3%"), 0.333);
-  for (char const* text : {"80", "101%", "-0.5", "", "x", "1."})
+  EXPECT_EQ(share_from("0.006046802249410437%"), 6.046802249410437e-05);
+  EXPECT_EQ(share_from("33.333333333333333333333333333333333333333%"), 1. / 3) << "of any length";
+  EXPECT_EQ(share_from("0.1000000000000000055511151231257827"), 0.1);
+  EXPECT_EQ(share_from("100.0%"), 1.0);
+  for (char const* text :
+       {"80", "101%", "-0.5", "", "x", "1.", ".5", "1.%", "%", "1%%", "1.0.0", "nan", "100.1%"})
     EXPECT_THROW(share_from(text), usage_error) << text;
 }
 
