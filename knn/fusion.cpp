@@ -39,6 +39,15 @@ void check(std::span<datasets::run const> runs, fusion_options const& options) {
     if (!(weight >= 0 && std::isfinite(weight)))
       throw usage_error(
           fmt::format("found {} as weight of a run, expected a number of 0 and more", weight));
+  if (!options.distances.empty() && options.distances.size() != runs.size())
+    throw usage_error(
+        fmt::format("found {} whether scores are distances, expected one for each of "
+                    "{} runs",
+                    counted(options.distances.size(), "word"), runs.size()));
+  if (std::ranges::count(options.distances, true) > 0 && options.norm == score_norm::max &&
+      !ignores_scores(options.method))
+    throw usage_error(
+        "found norm max of distances, expected another: it divides by the best score");
   if (!(options.rrf_k >= 0 && std::isfinite(options.rrf_k)))
     throw usage_error(
         fmt::format("found {} as rrf's k, expected a number of 0 and more", options.rrf_k));
@@ -59,7 +68,7 @@ struct ranking {
   throw error({of.run->name, of.query->line, 0}, what);
 }
 
-ranking ranked(datasets::run const& run, datasets::run_query const* query) {
+ranking ranked(datasets::run const& run, datasets::run_query const* query, bool is_distance) {
   ranking of;
   of.run = &run;
   of.query = query;
@@ -69,12 +78,14 @@ ranking ranked(datasets::run const& run, datasets::run_query const* query) {
       refuse(of, fmt::format("found the score {} of document '{}' of query '{}', expected a finite "
                              "one",
                              entry.score, entry.docno, query->qid));
+  auto const score = [&](std::size_t at) {
+    double const value = query->documents[at].score;
+    return is_distance ? -value : value;
+  };
   of.by_rank.resize(query->documents.size());
   std::iota(of.by_rank.begin(), of.by_rank.end(), std::size_t{0});
-  std::ranges::stable_sort(of.by_rank, [&](std::size_t a, std::size_t b) {
-    return query->documents[a].score > query->documents[b].score;
-  });
-  for (std::size_t const at : of.by_rank) of.score.push_back(query->documents[at].score);
+  std::ranges::stable_sort(of.by_rank, std::greater<>(), score);
+  for (std::size_t const at : of.by_rank) of.score.push_back(score(at));
   return of;
 }
 
@@ -250,6 +261,18 @@ std::span<std::string_view const> score_norm_names() {
   return norm_names;
 }
 
+bool ascends(datasets::run const& run) {
+  auto const of = &datasets::run_entry::score;
+  return std::ranges::all_of(run.queries,
+                             [&](datasets::run_query const& query) {
+                               return std::ranges::is_sorted(query.documents, {}, of);
+                             }) &&
+         std::ranges::any_of(run.queries, [&](datasets::run_query const& query) {
+           return query.documents.size() > 1 &&
+                  query.documents.front().score < query.documents.back().score;
+         });
+}
+
 datasets::run fuse(context const& ctx, std::span<datasets::run const> runs,
                    fusion_options const& options) {
   check(runs, options);
@@ -270,7 +293,9 @@ datasets::run fuse(context const& ctx, std::span<datasets::run const> runs,
     for (std::size_t q = begin; q < end; ++q) {
       auto const& queries = of_qid.find(qids[q])->second;
       std::vector<ranking> rankings;
-      for (std::size_t r = 0; r < runs.size(); ++r) rankings.push_back(ranked(runs[r], queries[r]));
+      for (std::size_t r = 0; r < runs.size(); ++r)
+        rankings.push_back(
+            ranked(runs[r], queries[r], !options.distances.empty() && options.distances[r]));
       fused.queries[q] = fuse_query(std::move(rankings), std::string(qids[q]), options);
     }
   });

@@ -63,6 +63,9 @@ struct fusion_options {
   double rrf_k = 60;                      ///< rrf; 0 and more
   std::vector<double> weights{};          ///< one a run, 0 and more; empty: all 1
   std::size_t depth = 0;                  ///< documents of a query that are kept; 0: all
+  /// One a run, whether its scores are distances: the smallest is the best, and a score is fused as
+  /// its negative. Empty: none are. Not with the norm `max`, which needs scores above 0.
+  std::vector<bool> distances{};
 };
 
 /// One run of two or more. Ranks are by score, descending, from 1; of equal scores the document
@@ -76,5 +79,9 @@ struct fusion_options {
 /// far apart that doubles do not hold what they become.
 datasets::run fuse(context const& ctx, std::span<datasets::run const> runs,
                    fusion_options const& options = {});
+
+/// Whether the scores of a run ascend in each of its queries, in some of them strictly: they are
+/// distances, or the run is upside down.
+bool ascends(datasets::run const& run);
 
 }  // namespace rulerank::knn

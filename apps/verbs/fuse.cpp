@@ -6,6 +6,7 @@
 #include "datasets/trec.hpp"
 #include "knn/fusion.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace {
 
 struct fuse_arguments {
   std::vector<std::string> runs;
+  std::vector<std::string> distances;
   fusion_arguments fusion;
   std::string out = "-";
   std::string tag = "rulerank";
@@ -37,6 +39,28 @@ std::vector<datasets::run> read_runs(session& owner, fuse_arguments const& argum
   for (std::string const& path : arguments.runs)
     runs.push_back(datasets::read_run(owner.ctx(), path));
   return runs;
+}
+
+/// Which of the runs have distances as scores.
+std::vector<bool> distances_of(fuse_arguments const& arguments) {
+  std::vector<bool> are(arguments.runs.size(), false);
+  for (std::string const& path : arguments.distances) {
+    auto const at = std::ranges::find(arguments.runs, path);
+    if (at == arguments.runs.end())
+      throw usage_error(fmt::format("--distances: found '{}', expected one of the runs", path));
+    are[static_cast<std::size_t>(at - arguments.runs.begin())] = true;
+  }
+  return are;
+}
+
+void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
+                       std::vector<bool> const& are_distances) {
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    if (!are_distances[r] && knn::ascends(runs[r]))
+      owner.warn(
+          fmt::format("{}: scores ascend in each query, as distances do, and the largest is "
+                      "taken for the best; --distances {} takes the smallest",
+                      runs[r].name, runs[r].name));
 }
 
 /// Warns of runs that lack queries of others: these are fused of fewer.
@@ -60,7 +84,7 @@ void write(datasets::run const& fused, fuse_arguments const& arguments) {
 }
 
 void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& verb) {
-  knn::fusion_options const options = arguments.fusion.options(verb);
+  knn::fusion_options options = arguments.fusion.options(verb);
   if (!datasets::is_run_column(arguments.tag))
     throw usage_error(fmt::format("--tag: found '{}', expected one word", arguments.tag));
   if (arguments.runs.size() < 2)
@@ -70,8 +94,10 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
     throw usage_error(fmt::format("--run-weights: found {}, expected one for each of {} runs",
                                   counted(options.weights.size(), "number"),
                                   arguments.runs.size()));
+  options.distances = distances_of(arguments);
   name_files(owner, arguments);
   auto const runs = read_runs(owner, arguments);
+  warn_of_distances(owner, runs, options.distances);
   auto const fused = [&] {
     auto const timer = owner.stage("fuse");
     return knn::fuse(owner.ctx(), runs, options);
@@ -105,6 +131,8 @@ void add_fuse(CLI::App& program, session& owner) {
       "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
       fuse_runs);
   path_option(verb, "--run,RUN", a.runs, "TREC runs, two or more; - is standard input")->required();
+  path_option(verb, "--distances RUN", a.distances,
+              "Those of the runs whose scores are distances: the smallest is the best");
   path_option(verb, "--out", a.out, "The fused run");
   number_option(verb, "--depth", a.fusion.chosen.depth,
                 "Documents of a query that are written; 0: all");

@@ -79,6 +79,23 @@ class Fuse(harness.CommandLine):
         self.expect(0, "fuse", "--run", *self.runs, "--out", "o",
                     message="dense.run: has 1 of 2 queries, the others are fused without it")
 
+    def test_runs_of_distances(self):
+        """They rank as their negatives do, by each method and norm."""
+        far = [("a", 1.5), ("e", 2), ("b", 2), ("d", 7)]
+        near, turned = (self.file(name, "".join(f"q1 Q0 {docno} {rank} {sign * score} t\n" for rank, (docno, score)
+                                                in enumerate(far, 1)).encode()) for name, sign in (("near", 1), ("turned", -1)))
+        text = self.runs[0]
+        for how in ([], ["--method", "combsum"], ["--method", "combmin", "--norm", "zmuv"], ["--method", "combmnz", "--norm", "none"],
+                    ["--method", "combsum", "--norm", "borda"]):
+            self.assertEqual(self.expect(0, "fuse", "--run", text, near, "--distances", near, *how).stdout,
+                             self.expect(0, "fuse", "--run", text, turned, *how).stdout, how)
+        self.expect(0, "fuse", "--run", text, near, "--out", "o", message="near: scores ascend in each query, as distances do")
+        done = self.expect(0, "fuse", "--run", text, near, "--distances", near, "--out", "o", message="fused 2 runs")
+        self.assertNotIn(b"ascend", done.stderr)
+        self.expect(2, "fuse", "--run", text, near, "--distances", "other", message="--distances: found 'other', expected one of the runs")
+        self.expect(2, "fuse", "--run", text, near, "--distances", near, "--method", "combsum", "--norm", "max",
+                    message="found norm max of distances, expected another")
+
     def test_bad_input(self):
         good = self.runs[0]
         start = f"fuse --run {{in}} {good} --out {{out}} "
