@@ -131,7 +131,8 @@ std::size_t queries_together(context const& ctx, searched_collection const& coll
 /// What is written of some queries: lines, and those of a TREC run.
 struct result_lines {
   std::string lines, run;
-  static auto members_of(auto& both) { return std::tie(both.lines, both.run); }
+  std::uint64_t most = 0;  ///< results of the query that has the most, where the output counts them
+  static auto members_of(auto& all) { return std::tie(all.lines, all.run, all.most); }
 };
 
 /// Takes what was found. Functions that are const may be called by any process for queries that it

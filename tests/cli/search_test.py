@@ -234,6 +234,19 @@ class Found(Search):
                                  b"1\t1\tb\t1\n1\t2\ta\t0\n2\t1\ta\t0\n2\t2\tb\t0\n")
                 self.assertEqual(self.neighbours(*line), b"1\t1\tb\t1\n")
 
+    def test_says_where_every_query_has_fewer_results_than_k(self):
+        docs = self.file("docs.tsv", b"a\tred fish\nb\tblue fish\nc\tgreen\n")
+        queries = self.file("queries.tsv", b"q\tfish\nother\tgreen\n")
+        line = ["search", "text", "--collection", docs, "--queries", queries, "--out", "o", "--k"]
+        said = b"every query has fewer than --k results: 2 at most\n"
+        for k, option, is_said in ((3, (), True), (30, (), True), (2, (), False), (3, ("--quiet",), False),
+                                   (3, ("--pad",), False)):
+            self.assertEqual(said in self.expect(0, *line, k, *option).stderr, is_said, (k, option))
+        self.file("rows.fvecs", harness.fvecs([[1, 0], [0, 1]]))
+        for kind in (["dense"], ["metric", "--metric", "l2"]):
+            done = self.expect(0, "search", *kind, "--collection", "rows.fvecs", "--queries", "rows.fvecs", "--k", 3, "--run", "r")
+            self.assertIn(said, done.stderr)
+
     def test_queries_without_a_known_term(self):
         # Unknown words, a stop word, a term of all documents, nothing at all. That term weighs
         # nothing in queries; in documents it does under lnc, where it makes matches.

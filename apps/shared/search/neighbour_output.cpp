@@ -6,6 +6,7 @@
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,6 +61,7 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
       to.run += datasets::run_line(name, one_word(id, "a document's id"), rank,
                                    knn::score_of(order, values[i]), tag_);
   }
+  to.most = std::max<std::uint64_t>(to.most, rank);
 }
 
 void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
@@ -75,7 +77,13 @@ void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
     add_query(to, first + q, found.rows_of(q), found.values_of(q), found.order, id_of);
 }
 
+std::optional<std::uint64_t> neighbour_files::fewer_than(std::uint64_t k) const {
+  if ((neighbours_ || run_) && most_ < others_.value_or(k)) return most_;
+  return std::nullopt;
+}
+
 void neighbour_files::write(knn::result_lines const& lines) {
+  most_ = std::max(most_, lines.most);
   if (neighbours_) neighbours_->write(lines.lines);
   if (run_) run_->write(lines.run);
 }

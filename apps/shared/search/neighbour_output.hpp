@@ -65,6 +65,10 @@ class neighbour_files : public knn::search_output {
   }
   class_votes const* votes() const { return votes_ ? &*votes_ : nullptr; }
 
+  /// The results of the query that has the most, where it has fewer than `k`, or than are left of
+  /// them without the query itself.
+  std::optional<std::uint64_t> fewer_than(std::uint64_t k) const;
+
   /// Throw `usage_error` for an id that does not fit a column.
   void add_lines(knn::result_lines& to, std::size_t first, knn::neighbours const& found,
                  id_of_fn const& id_of) const override;
@@ -89,6 +93,7 @@ class neighbour_files : public knn::search_output {
   text_of_query label_of_query_;
   std::optional<std::size_t> others_;  // most neighbours but the query itself
   std::optional<class_votes> votes_;
+  std::uint64_t most_ = 0;
 };
 
 }  // namespace rulerank::apps

@@ -99,6 +99,9 @@ void search_run::finish(neighbour_files& output, std::size_t queries, std::size_
     owner_.say(fmt::format("searched {} in {}, neighbours in {}",
                            counted(queries, "query", "queries"), counted(items, item),
                            arguments_.out));
+  if (auto const most = output.fewer_than(arguments_.request.k);
+      most && queries > 0 && !arguments_.request.radius)
+    owner_.say(fmt::format("every query has fewer than --k results: {} at most", *most));
   if (output.votes() == nullptr) return;
   auto const quality = output.votes()->quality();
   if (quality.queries == 0) return;
