@@ -56,7 +56,7 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
     outputs.push_back({fmt::format("{} {}", train ? "--train" : "--apply", input), out});
     jobs.push_back({input, out});
   }
-  owner.outputs(outputs);
+  owner.outputs(outputs, arguments.out_dir);
   std::vector<session::named_input> read;
   for (std::string const& input : inputs)
     read.push_back({read.empty() && !arguments.train.empty() ? "--train" : "--apply", input});

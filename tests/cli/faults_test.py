@@ -132,6 +132,36 @@ class Faults(harness.CommandLine):
         self.expect_full_disk(sizes["out"] - 1, *line)
         self.assertEqual([name for name in sizes if (self.folder / name).exists()], [])
 
+    def test_outputs_are_checked_before_inputs_are_read(self):
+        for name in ("bad.txt", "bad.run", "bad.fvecs"):
+            self.file(name, b"1 x\n")
+        self.file("bad.jsonl", b"{\n")
+        texts = ["--collection", "bad.jsonl", "--topics", "bad.jsonl"]
+        rows = ["--collection", "bad.fvecs", "--queries", "bad.fvecs"]
+        for line, options in (
+                (["fit", "bad.txt"], ["--model"]),
+                (["rank", "--train", "bad.txt", "--test", "bad.txt"], ["--out", "--run"]),
+                (["reduce", "--train", "bad.txt"], ["--out", "--ids", "--discretizer-out"]),
+                (["reduce", "--train", "bad.txt", "--oracle", "ask", "--out", "o"], ["--resume"]),
+                (["tune", "--train", "bad.txt", "--vali", "bad.txt"], ["--out", "--trials", "--resume"]),
+                (["label", "--pool", "bad.txt", "--show", "bad.jsonl", "--topics", "bad.jsonl"], ["--out", "--ids", "--resume"]),
+                (["evaluate", "--test", "bad.txt", "--scores", "bad.txt"], ["--out"]),
+                (["inspect", "bad.txt"], ["--out"]), (["report", "--bench", "bad.jsonl"], ["--out"]),
+                (["search", "text", "--collection", "bad.jsonl", "--queries", "bad.jsonl"], ["--out", "--run", "--index"]),
+                (["search", "dense", *rows], ["--out", "--run", "--index"]),
+                (["search", "metric", *rows, "--metric", "l2"], ["--out", "--run", "--index"]),
+                (["fuse", "--run", "bad.run", "bad.run"], ["--out"]),
+                (["features", *texts], ["--out", "--candidates-out"]),
+                (["mine", "--transactions", "bad.txt", "--min-support", "1"], ["--out"]),
+                (["discretize", "--train", "bad.txt", "--out-dir", "new"], ["--discretizer-out"])):
+            for option in [*options, "--manifest"]:
+                required = [word for word in ("--out", "--model") if word in options and word != option]
+                with self.subTest(line=line, option=option):
+                    self.expect(1, *line, *(word for one in required[:1] for word in (one, "o")), option, "absent/x",
+                                message="error: absent/x: cannot be written: No such file or directory")
+        self.expect(0, "sample", "--documents", "60", "--features", "3", "--queries", "6", "--out-dir", "data")
+        self.expect(0, "discretize", "--train", "data/Fold1/train.txt", "--out-dir", "new", "--discretizer-out", "new/cuts")
+
     def test_a_manifest_is_of_what_was_read(self):
         documents = self.file("documents.txt", DOCUMENTS)
         pipe = self.folder / "scores"

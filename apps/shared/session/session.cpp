@@ -295,11 +295,33 @@ void session::inputs(std::vector<named_input> const& all) const {
       }
 }
 
-void session::outputs(std::vector<named_output> const& all) {
+namespace {
+
+/// Throws `output_error` where a file cannot be made in this place. A device or a pipe is not
+/// opened: who reads a pipe would take that for its end.
+void expect_writable(std::string const& path) {
+  std::error_code absent;
+  auto const type = std::filesystem::status(path, absent).type();
+  using enum std::filesystem::file_type;
+  if (path.empty() || path == "-" || (type != regular && type != directory && type != not_found))
+    return;
+  output_file const unused(path);
+}
+
+}  // namespace
+
+void session::outputs(std::vector<named_output> const& all, std::string const& made) {
   std::vector<named_output> with_manifest{{"--manifest", run.manifest}};
   with_manifest.insert(with_manifest.end(), all.begin(), all.end());
   expect_apart({}, with_manifest);
   outputs_in_folder(all);
+  if (!state_->ranks.is_first()) return;
+  for (named_output const& output : all) {
+    bool const is_option =
+        output.name.starts_with("--") && output.name.find_first_of(" '") == std::string::npos;
+    bool const is_in_made = !made.empty() && output.path.starts_with(made + "/");
+    if (is_option && !is_in_made) expect_writable(output.path);
+  }
 }
 
 void session::outputs_in_folder(std::vector<named_output> const& all) {

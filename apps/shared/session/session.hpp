@@ -73,8 +73,10 @@ class session {
   using named_output = named_path;
   /// The outputs of the verb, before any is written. Throws `usage_error` naming both when two of
   /// them, or one and --manifest, would be the same file or both standard output, and where one
-  /// would take the place of an input, named before or later.
-  void outputs(std::vector<named_output> const& all);
+  /// would take the place of an input, named before or later. Throws `output_error` where a file
+  /// that an option names cannot be made, unless it lies in the folder `made`, which the verb
+  /// makes.
+  void outputs(std::vector<named_output> const& all, std::string const& made = {});
   /// The same for files of one folder, which differ from each other.
   void outputs_in_folder(std::vector<named_output> const& all);
   /// Makes the folder that the verb writes its results to and keeps other runs out of it. Throws
