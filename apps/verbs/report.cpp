@@ -1,11 +1,14 @@
 #include "apps/shared/options/options.hpp"
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
+#include "core/output_file.hpp"
 #include "report/contents.hpp"
 
 #include <memory>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::inline v0::apps {
 namespace {
@@ -41,8 +44,14 @@ void write_report(session& owner, report_arguments& arguments) {
     auto const timer = owner.stage("report");
     made = report::make_report(owner.ctx(), arguments.options);
   }
-  auto const timer = owner.stage("write");
-  out.write(owner.ctx(), made);
+  {
+    auto const timer = owner.stage("write");
+    out.write(owner.ctx(), made);
+  }
+  if (owner.prints_json())
+    write_file("-", json_text_of(nlohmann::ordered_json{{"out", arguments.out},
+                                                        {"format", arguments.format},
+                                                        {"seconds", owner.timings()}}));
 }
 
 }  // namespace

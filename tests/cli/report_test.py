@@ -413,6 +413,8 @@ class Report(harness.CommandLine):
 
     def test_texts_with_figures(self):
         drawn_experiment(self)
+        said = self.told("report", "result", "--out", "r.html", "--json")
+        self.assertEqual((said["out"], said["format"]), ("r.html", "html"))
         self.expect(0, "report", "result", "--format", "markdown", "--out", "r.md")
         text = (self.folder / "r.md").read_text()
         figures = re.findall(r"!\[[^]]*\]\(<(\S+)>\)", text)
