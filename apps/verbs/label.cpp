@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,10 @@ std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   std::vector<std::string> names = split_list(arguments.label_names);
   if (std::ranges::any_of(names, &std::string::empty))
     throw usage_error("--label-names: found an empty name, expected names between commas");
+  if (std::set<std::string>(names.begin(), names.end()).size() <
+      std::max<std::size_t>(2, names.size()))
+    throw usage_error(fmt::format("--label-names: found '{}', expected two or more different names",
+                                  arguments.label_names));
   arguments.view.max_label = static_cast<std::int32_t>(names.size()) - 1;
   for (std::string& name : names) name = printable(name);
   return names;

@@ -287,7 +287,9 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
 void rank_query(session& owner, rank_arguments& arguments) {
   owner.expect_one_process("rank --query");
   if (!arguments.tests.empty() || !arguments.runs.empty())
-    throw usage_error("--query beside --test or --run, expected one query or documents to rank");
+    throw usage_error(
+        "--query beside --test or --run, expected one query, in quotes where it has blanks, or "
+        "documents to rank");
   if (arguments.outs.size() > 1) throw usage_error("--query: found two --out, expected one");
   arguments.query.check();
   arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection}});
@@ -317,9 +319,10 @@ void rank_query(session& owner, rank_arguments& arguments) {
   write_file(out, text);
 }
 
-void rank(session& owner, rank_arguments arguments) {
-  if (!arguments.query.query.empty() || !arguments.query.pool.collection.empty())
+void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
+  if (verb.count("--query") > 0 || !arguments.query.pool.collection.empty())
     return rank_query(owner, arguments);
+  expect_none_of(verb, {"--candidates", "--collection-format", "--stemmer"}, "{} without --query");
   if (arguments.tests.empty())
     throw usage_error("--test is required, or --query with --collection");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};

@@ -106,38 +106,61 @@ constexpr std::pair<char const*, char const*> kept_options[] = {
     {"--candidates", "candidates"},
     {"--max-label", "max_label"},
     {"--label-names", "label_names"},
-    {"--guidelines", "guidelines"},
     {"--collection-format", "format"},
     {"--stemmer", "stemmer"},
     {"--text-fields", "text_fields"},
     {"--query-fields", "query_fields"},
     {"--id-field", "id_field"}};
 
-/// Of a folder that was begun, takes what it was begun with; options that the line gives must not
-/// differ. Of a new one, writes it.
-void open_folder(start_arguments& a, CLI::App const& verb) {
-  std::string const path = path_in(a, "start.json");
-  if (!std::filesystem::exists(path)) {
-    if (a.documents.empty() || a.queries.empty())
-      throw usage_error(fmt::format(
-          "found no {}, expected documents and queries: rulerank start DOCS QUERIES", path));
-    write_file(path, json_text_of(to_json(a)));
-    return;
-  }
-  constexpr char const* expected = "what rulerank start wrote";
+/// Bytes and time of change of a file, or of all files of a folder. Throws `error` where there is
+/// none.
+nlohmann::ordered_json state_of(std::string const& path) {
+  if (!std::filesystem::exists(path))
+    throw error({path, 1, 1}, "found no file or folder of this name, expected texts");
+  std::uintmax_t bytes = 0;
+  auto changed = std::filesystem::last_write_time(path);
+  auto const add = [&](std::filesystem::path const& file) {
+    bytes += std::filesystem::file_size(file);
+    changed = std::max(changed, std::filesystem::last_write_time(file));
+  };
+  if (!std::filesystem::is_directory(path))
+    add(path);
+  else
+    for (auto const& entry : std::filesystem::recursive_directory_iterator(path))
+      if (entry.is_regular_file()) add(entry.path());
+  return {bytes, changed.time_since_epoch().count()};
+}
+
+constexpr char const* expected_settings = "what rulerank start wrote";
+
+/// Takes what a folder was begun with; options that the line gives must not differ, but for the
+/// guidelines. Throws `error` for texts that changed since.
+void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path) {
   nlohmann::ordered_json const given = to_json(a);
   nlohmann::ordered_json const kept =
-      parse_ordered_json(datasets::read_file(path, expected), path, expected);
+      parse_ordered_json(datasets::read_file(path, expected_settings), path, expected_settings);
+  nlohmann::ordered_json states;
+  std::string const guidelines = a.guidelines;
   try {
     take_settings(a, kept);
-  } catch (nlohmann::json::exception const& fault) {
-    throw error({path, 1, 1}, fmt::format("found {}, expected {}", fault.what(), expected));
+    states = {kept.at("documents_state"), kept.at("queries_state")};
+  } catch (nlohmann::json::exception const&) {
+    throw error({path, 1, 1}, fmt::format("found another object, expected {}", expected_settings));
   }
+  if (!guidelines.empty()) a.guidelines = guidelines;
   for (auto const& [option, key] : kept_options)
     if (verb.count(option) > 0 && given.at(key) != kept.at(key))
       throw usage_error(
           fmt::format("{} {}: {} was begun with {}, expected the same or another --dir", option,
                       json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
+  std::string const* const texts[] = {&a.documents, &a.queries};
+  for (std::size_t t = 0; t < 2; ++t)
+    if (states[t] != state_of(*texts[t]))
+      throw error(
+          {*texts[t], 1, 1},
+          fmt::format("found texts that changed since {} was begun, expected those of then; "
+                      "begin anew in another --dir",
+                      a.dir));
 }
 
 /// The text of a query on one line.
@@ -150,15 +173,22 @@ std::string line_of(datasets::text_document const& query) {
   return line + "\n";
 }
 
-/// Deals the queries, by --seed, to those whose documents are labelled and those that are judged.
-void deal_queries(session& owner, start_arguments const& a) {
-  if (is_done(a, {"learn-queries.tsv", "judge-queries.tsv"})) return;
+/// Begins the folder: deals the queries, by --seed, to those whose documents are labelled and those
+/// that are judged, and keeps the options.
+void begin_folder(session& owner, start_arguments const& a, std::string const& path) {
+  if (a.documents.empty())
+    throw usage_error(fmt::format(
+        "found no {}, expected documents and queries: rulerank start DOCS QUERIES", path));
+  if (a.queries.empty())
+    throw usage_error("QUERIES is missing, expected rulerank start DOCS QUERIES");
+  nlohmann::ordered_json settings = to_json(a);
+  settings["documents_state"] = state_of(owner.input(a.documents));
+  settings["queries_state"] = state_of(owner.input(a.queries));
   datasets::text_options reading;
   reading.text_fields = a.text_fields;
   reading.query_fields = a.query_fields;
   reading.warn = [&owner](std::string const& message) { owner.warn(message); };
-  features::pool_topics const topics =
-      features::read_topics(owner.ctx(), owner.input(a.queries), reading);
+  features::pool_topics const topics = features::read_topics(owner.ctx(), a.queries, reading);
   std::size_t const count = topics.texts.size();
   if (count < fewest_queries)
     throw error({a.queries, 1, 1}, fmt::format("found {}, expected {} or more",
@@ -168,6 +198,9 @@ void deal_queries(session& owner, start_arguments const& a) {
   random_engine engine(owner.run.seed);
   shuffle(std::span(order), engine);
   std::size_t const judged = std::min(a.judged_queries, count / 2);
+  if (judged < a.judged_queries)
+    owner.say(fmt::format("{} of {} are judged, half of all", judged,
+                          counted(count, "query", "queries")));
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(judged));
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(judged), order.end());
   std::string judge, learn;
@@ -175,6 +208,7 @@ void deal_queries(session& owner, start_arguments const& a) {
     (i < judged ? judge : learn) += line_of(topics.texts[order[i]]);
   write_file(path_in(a, "learn-queries.tsv"), learn);
   write_file(path_in(a, "judge-queries.tsv"), judge);
+  write_file(path, json_text_of(settings));
 }
 
 class step_lines {
@@ -297,8 +331,8 @@ bool run_step(session& owner, std::vector<std::string> line) {
   line = joined(std::move(line), common_options(owner.run));
   owner.say("$ " + shell_line(line));
   int const code = run_verb(owner.ctx(), line, owner.run.json);
-  owner.ctx().check_stop();
-  if (code != 0) owner.exit_with(code);
+  if (code == 0) owner.ctx().check_stop();
+  owner.exit_with(code);
   return code == 0;
 }
 
@@ -351,10 +385,12 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
   std::string text =
       fmt::format("{} over {}: card {:.4f}, BM25 {:.4f}, p = {:.3f} (paired t)\n", measure,
                   counted(made.queries, "query", "queries"), made.card, made.bm25, made.p);
-  if (made.p >= .05)
-    text += fmt::format(
-        "Undecided: the difference is not significant. Judge more queries (--judged-queries) in "
-        "another folder.\n");
+  if (made.card == 0 && made.bm25 == 0)
+    text += "Undecided: no document that was judged is relevant.\n";
+  else if (made.p >= .05)
+    text +=
+        "Undecided: the difference is not significant. To judge more queries, begin anew with a "
+        "larger --judged-queries in another --dir.\n";
   else if (made.card > made.bm25)
     text += "Deploy: the card ranks better than BM25.\n";
   else
@@ -370,8 +406,14 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
 
 void start(session& owner, start_arguments& a, CLI::App const& verb) {
   folder_lock const lock = owner.hold(a.dir);
-  open_folder(a, verb);
-  deal_queries(owner, a);
+  std::string const settings = path_in(a, "start.json");
+  // Until its pool is made, a folder may begin anew with other texts or options.
+  bool const is_begun = std::filesystem::exists(settings) &&
+                        (std::filesystem::exists(path_in(a, "pool.txt")) || a.documents.empty());
+  if (is_begun)
+    take_kept(a, verb, settings);
+  else
+    begin_folder(owner, a, settings);
   std::vector<step> const steps = steps_of(a);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (is_done(a, steps[i].files)) continue;

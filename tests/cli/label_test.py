@@ -114,6 +114,7 @@ class Label(LabelServer):
         self.process.kill()
         self.expect(2, *self.WHAT, "--max-label", "2", message="--label-names")
         self.expect(2, *names, "--label-names", "a,,b", message="found an empty name")
+        self.expect(2, *names, "--label-names", "a,a", message="found 'a,a', expected two or more different names")
         self.file("guide.txt", b"x" * 70000)
         self.expect(3, *self.WHAT, message="guide.txt:1:1: found 70000 bytes, expected 65536 at most")
 

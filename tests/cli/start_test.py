@@ -115,18 +115,30 @@ class Start(harness.CommandLine):
         self.assertNotIn("step 1 of 11", said)
 
     def test_a_step_that_fails_says_where_it_goes_on(self):
-        (self.folder / "docs.jsonl").write_text('{"id": 1}\n')
+        documents = self.read("docs.jsonl")
+        self.file("docs.jsonl", b'{"id": 1}\n')
         failed = self.expect(3, *self.LINE, message="docs.jsonl:1:1: found no text")
         self.assertIn(b"step 1 of 11 is not done; rulerank start --dir of goes on from here", failed.stderr)
+        # Until the pool is there, another line may begin anew.
+        self.file("docs.jsonl", documents)
+        code, _, said, given = self.run_with_labels(*self.LINE, "--seed", 2, stop_after=1)
+        self.assertEqual((code, given), (130, [1]), said)
+        self.assertEqual(said.count("interrupted"), 1, said)
+        self.assertIn("step 2 of 11 is not done; rulerank start --dir of goes on from here", said)
+        self.expect(2, "start", "--dir", "of", "--labels", 7, message="--labels 7: of was begun with 20, expected the same or another --dir")
+        with open(self.folder / "docs.jsonl", "ab") as file:
+            file.write(b'{"id": "new", "text": "bread"}\n')
+        self.expect(3, "start", "--dir", "of", message="docs.jsonl:1:1: found texts that changed since of was begun")
+        self.file("of/start.json", b"{}")
+        self.expect(3, "start", "--dir", "of", message="of/start.json:1:1: found another object, expected what rulerank start wrote")
 
     def test_wrong_usage(self):
-        (self.folder / "few.tsv").write_text("1\tone\n2\ttwo\n3\tthree\n")
+        self.file("few.tsv", b"1\tone\n2\ttwo\n3\tthree\n")
         self.expect(2, "start", message="found no ranking/start.json, expected documents and queries: rulerank start DOCS QUERIES")
-        self.expect(3, "start", "docs.jsonl", "few.tsv", "--dir", "few", message="few.tsv:1:1: found 3 queries, expected 4 or more")
-        self.expect(2, "start", "docs.jsonl", "topics.tsv", "--dir", "few", message="--topics")
-        self.expect(2, "start", "--dir", "few", "--labels", 7, message="--labels 7: few was begun with 50, expected the same or another --dir")
-        (self.folder / "few/start.json").write_text('{"documents": 1}')
-        self.expect(3, "start", "--dir", "few", message="few/start.json:1:1: found ")
+        self.expect(2, "start", "docs.jsonl", message="QUERIES is missing")
+        self.expect(3, "start", "docs.jsonl", "few.tsv", message="few.tsv:1:1: found 3 queries, expected 4 or more")
+        self.expect(3, "start", "nope.jsonl", "topics.tsv", message="nope.jsonl")
+        self.assertFalse((self.folder / "ranking/start.json").exists())
 
 
 if __name__ == "__main__":

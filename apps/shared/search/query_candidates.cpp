@@ -27,7 +27,7 @@ void query_arguments::add_to(CLI::App& verb) {
 
 void query_arguments::check() const {
   if (query.empty() != pool.collection.empty())
-    throw usage_error(query.empty() ? "--collection without --query, expected the query's words"
+    throw usage_error(query.empty() ? "no words in --query, expected some beside --collection"
                                     : "--query without --collection, expected the documents");
 }
 
@@ -60,8 +60,11 @@ query_candidates find_query_candidates(session& owner, query_arguments& argument
   auto const collection = index_collection(owner, pool, options, inputs);
   features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
   if (found.lists.front().empty())
-    throw error({pool.collection, 1, 1},
-                "found no document with a word of --query, expected one at least");
+    throw error(
+        {pool.collection, 1, 1},
+        fmt::format("found no document for the query '{}', expected one that has one of its "
+                    "words; stop words are left out",
+                    arguments.query));
   query_candidates made;
   made.pairs = make_pairs(owner, collection, inputs.topics, found.lists,
                           {.most = pool.candidates, .name = "--query", .named_features = true});
