@@ -204,9 +204,12 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
     if (first && is_header(f)) return;
     if (f.size() != expected)
       throw error({name, line, f[std::min(expected, f.size() - 1)].column},
-                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
+                  fmt::format("found {}, expected {}{}", counted(f.size(), "column"),
                               expected == 4 ? "4: qid, iteration, docno, label"
-                                            : "3 as before: qid, docno, label"));
+                                            : "3 as before: qid, docno, label",
+                              first ? ", or the header of a table with a query, a document and a "
+                                      "rating"
+                                    : ""));
     take({f[0], f[expected - 2], f[expected - 1], line, line,
           expected == 3 ? ", the third of 3 columns or the fourth of 4" : ""});
   });

@@ -141,11 +141,11 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
       {"", ":1:1: found no judgments, expected a line for each"},
       {"# none\n", ":1:1: found no judgments, expected a line for each"},
-      {"#none\n", ":1:1: found 1 column, expected 4: qid, iteration, docno, label"},
+      {"#none\n", ":1:1: found 1 column, expected 4: qid, iteration, docno, label, ..."},
       {"1 0 a\n",
        ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "
        "of 4"},
-      {"1 0\n", ":1:3: found 2 columns, expected 4: qid, iteration, docno, label"},
+      {"1 0\n", ":1:3: found 2 columns, expected 4: qid, iteration, docno, label, ..."},
       {"1 0 a 1\n1 0 2\n", ":2:5: found 3 columns, expected 4: qid, iteration, docno, label"},
       {"1 a 1\n1 0 b 1\n", ":2:7: found 4 columns, expected 3 as before: qid, docno, label"},
       {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4: qid, iteration, docno, label"},

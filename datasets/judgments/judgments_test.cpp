@@ -126,7 +126,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
       {"1 0 a x\n", ":1:7: found 'x', expected a number as grade"},
       {"1 a 2,5\n", ":1:5: found '2,5', expected a number as grade, the third of 3 columns..."},
       {"1 0 a inf\n", ":1:7: found 'inf', expected a number as grade"},
-      {"1 0 a b 1\n", ":1:9: found 5 columns, expected 4: qid, iteration, docno, label"},
+      {"1 0 a b 1\n", ":1:9: found 5 columns, expected 4: qid, iteration, docno, label, ..."},
       {"query,docid,rating\n\"a\nb\",1,2\n\"a\nb\",2,x\n",
        ":5:6: found 'x', expected a number as grade"},
       {"query,docid,rating\na,1\n", ":2:4: found 2 cells, expected 3 as in the header"},

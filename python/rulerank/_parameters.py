@@ -70,7 +70,8 @@ def expected_of(function):
             continue  # what type checkers alone import
         union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
         kinds = [kind_of(one) for one in (typing.get_args(annotation) if union else [annotation])]
-        if None not in kinds and parameter.kind is not parameter.VAR_KEYWORD:
+        # `verbose` is whatever is true or false, as in scikit-learn.
+        if None not in kinds and annotation != _types.Progress and parameter.kind is not parameter.VAR_KEYWORD:
             expected[name] = parameter.default, kinds
     return expected
 

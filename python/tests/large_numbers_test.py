@@ -36,7 +36,7 @@ def ranker():
     lambda rows: rr.Discretizer().fit(rows),
     lambda rows: rr.Discretizer().fit(ROWS).transform(np.array(rows, dtype=object)),
     lambda rows: rr.DenseNeighbors().fit(rows),
-    lambda rows: rr.DenseNeighbors().fit(ROWS).kneighbors(rows),
+    lambda rows: rr.DenseNeighbors().fit(ROWS).kneighbors(np.array(rows, dtype=object)),
     lambda rows: rr.MetricNeighbors().fit(rows),
     lambda rows: rr.dump_letor("rows", rows, LABELS, QIDS)])
 def test_rows(call, rows, tmp_path, monkeypatch):
