@@ -1,6 +1,7 @@
 #include "core/output_file.hpp"
 
 #include "core/error.hpp"
+#include "core/file_reader.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -285,12 +286,7 @@ std::string written_bytes(std::function<void(output_file&)> const& write) {
   struct stat now {};
   if (::fstat(file, &now) != 0) fail(name, "cannot be read");
   std::string bytes(static_cast<std::size_t>(now.st_size), '\0');
-  for (std::size_t at = 0; at < bytes.size();) {
-    ::ssize_t const got =
-        ::pread(file, bytes.data() + at, bytes.size() - at, static_cast<::off_t>(at));
-    if (got <= 0) fail(name, "cannot be read");
-    at += static_cast<std::size_t>(got);
-  }
+  if (read_at(file, bytes.data(), bytes.size(), 0) != now.st_size) fail(name, "cannot be read");
   return bytes;
 }
 

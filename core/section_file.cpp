@@ -3,6 +3,7 @@
 #include "core/aligned.hpp"
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
+#include "core/file_reader.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
@@ -15,7 +16,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -198,10 +198,9 @@ read_sections check_section_file(context const& ctx, std::span<section_kind cons
 }
 
 std::string sha256_of_section_header(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw error({path, 0, 0}, fmt::format("cannot be read: {}", std::strerror(errno)));
+  file_reader const file(path);
   std::string all(prefix_size, '\0');
-  if (!file.read(all.data(), prefix_size)) return {};
+  if (file.read(all.data(), prefix_size, 0) < prefix_size) return {};
   prefix p{};
   std::memcpy(&p, all.data(), sizeof p);
   if (std::memcmp(p.magic, magic, sizeof magic) != 0 ||
@@ -209,8 +208,7 @@ std::string sha256_of_section_header(std::string const& path) {
       p.header_size != p.file_size - p.header_begin || p.file_size != file_state_of(path).size)
     return {};
   all.resize(prefix_size + p.header_size);
-  file.seekg(static_cast<std::streamoff>(p.header_begin));
-  if (!file.read(all.data() + prefix_size, static_cast<std::streamsize>(p.header_size)) ||
+  if (file.read(all.data() + prefix_size, p.header_size, p.header_begin) < p.header_size ||
       p.header_crc != crc_of(all.data() + prefix_size, p.header_size))
     return {};
   return sha256_hex(all);

@@ -1,11 +1,11 @@
 #include "core/sha256.hpp"
 
 #include "core/error.hpp"
+#include "core/file_reader.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 
 #include <openssl/evp.h>
@@ -62,13 +62,13 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 std::string sha256_of_file(std::string const& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw error({path, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
+  file_reader const file(path);
   sha256 sum;
   std::string buffer(1 << 20, '\0');
-  while (in) {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    sum.update({buffer.data(), static_cast<std::size_t>(in.gcount())});
+  std::uint64_t at = 0;
+  while (std::size_t const got = file.read(buffer.data(), buffer.size(), at)) {
+    sum.update({buffer.data(), got});
+    at += got;
   }
   return sum.hex();
 }

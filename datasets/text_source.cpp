@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
+#include "core/file_reader.hpp"
 #include "core/process_group.hpp"
 #include "datasets/decompress.hpp"
 #include "datasets/lines.hpp"
@@ -291,7 +292,7 @@ std::shared_ptr<text_source const> open_source(context const& ctx, std::string c
   auto file = std::make_unique<opened_file const>(path);
   char magic[magic_size];
   if (path != "-" && S_ISREG(file->about.st_mode) && file->about.st_size > 0) {
-    ssize_t const got = ::pread(file->descriptor.get(), magic, magic_size, 0);
+    ssize_t const got = read_at(file->descriptor.get(), magic, magic_size, 0);
     if (got < 0) cannot_read(name);
     if (!make_decompressor({magic, static_cast<std::size_t>(got)}, kind)) {
       auto const mapped = std::make_shared<mapped_text>(std::move(file));
@@ -328,10 +329,8 @@ void read_from(opened_file const& file, std::string const& name, std::uint64_t b
                std::uint64_t end, Use const& use) {
   std::string bytes(read_size, '\0');
   while (begin < end) {
-    ssize_t const got =
-        ::pread(file.descriptor.get(), bytes.data(),
-                std::min<std::uint64_t>(read_size, end - begin), static_cast<off_t>(begin));
-    if (got < 0 && errno == EINTR) continue;
+    ssize_t const got = read_at(file.descriptor.get(), bytes.data(),
+                                std::min<std::uint64_t>(read_size, end - begin), begin);
     if (got < 0) cannot_read(name);
     if (got == 0) return;
     begin += static_cast<std::uint64_t>(got);

@@ -2,6 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/error.hpp"
+#include "core/file_reader.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,11 +28,8 @@ constexpr std::size_t prefix_bytes = 64;
 
 /// As many bytes of a file's begin, fewer where there are no more. Throws `error`.
 std::string begin_of(std::string const& path, std::size_t bytes) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw error({path, 0, 0}, fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string begin(bytes, '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(bytes));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
+  begin.resize(file_reader(path).read(begin.data(), bytes, 0));
   return begin;
 }
 

@@ -1,6 +1,7 @@
 #include "knn/text/count_spill.hpp"
 
 #include "core/error.hpp"
+#include "core/file_reader.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -80,17 +81,10 @@ void count_spill::read(std::function<void(std::span<term_count const>)> const& t
                       buffer.begin() + static_cast<std::ptrdiff_t>(have));
         } else {
           auto const wanted = std::min<std::uint64_t>(buffer.size() - have, written_ - at);
-          auto* to = reinterpret_cast<char*>(buffer.data() + have);
-          std::size_t left = wanted * sizeof(term_count);
-          auto from = static_cast<off_t>(at * sizeof(term_count));
-          while (left > 0) {
-            ssize_t const part = ::pread(descriptor_, to, left, from);
-            if (part < 0 && errno == EINTR) continue;
-            if (part <= 0) fail();
-            to += part;
-            from += part;
-            left -= static_cast<std::size_t>(part);
-          }
+          auto const bytes = static_cast<ssize_t>(wanted * sizeof(term_count));
+          if (read_at(descriptor_, buffer.data() + have, static_cast<std::size_t>(bytes),
+                      at * sizeof(term_count)) != bytes)
+            fail();
           got = wanted;
         }
         if (got == 0) break;

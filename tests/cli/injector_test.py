@@ -1,10 +1,15 @@
 """Inputs of every verb are cut short, extended, overwritten and replaced at seeded moments while a run reads them. A run ends
 with the output of the file as it was or as it became, or with exit code 3 and the file's name; never with another output,
-never by a signal."""
+never by a signal.
+
+And the calls that read and write are short, interrupted, or fail (io_faults.cpp): the output is the same, or there is none, and
+the message says why."""
 
 import collections
 import contextlib
+import itertools
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -146,6 +151,47 @@ class Injector(harness.CommandLine):
                         counts[self.try_change(line, name, change, seconds, before, draw)] += 1
         print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
         self.assertGreater(counts["met"], 0)
+
+    def with_io_faults(self, line, faults):
+        """Exit code, messages and outputs of a run whose calls behave as `faults` says."""
+        self.remove_outputs()
+        done = self.rulerank(*line.split(), "--quiet", env={**os.environ, "LD_PRELOAD": str(self.io_faults), "RULERANK_IO_FAULTS": faults})
+        return done.returncode, done.stderr.decode(), self.outputs()
+
+    def try_io_faults(self, size, times, seed):
+        self.io_faults = pathlib.Path(harness.PROGRAM).resolve().parent / "io_faults.so"
+        if not self.io_faults.exists():
+            self.skipTest(f"needs {self.io_faults}, which is built with the tests")
+        self.write_inputs(size)
+        draw = random.Random(seed)
+        counts = collections.Counter()
+        for line, _ in self.LINES:
+            _, code, before = self.run_undisturbed(line)
+            self.assertEqual(code, 0, line)
+            for n in range(times):
+                for faults in (f"short {draw.randrange(1000)}", f"interrupted {draw.randrange(1000)}"):
+                    with self.subTest(line=line, faults=faults):
+                        self.assertEqual(self.with_io_faults(line, faults), (0, "", before))
+                        counts["the same"] += 1
+            # Each call fails once, but for those beyond the first dozens.
+            for call in itertools.count():
+                with self.subTest(line=line, call=call):
+                    code, errors, left = self.with_io_faults(line, f"fails {call}")
+                    if code == 0:
+                        self.assertEqual(left, before)
+                        counts["passed"] += 1
+                    else:
+                        self.assertIn(code, (1, 3), errors)
+                        self.assertRegex(errors, "rulerank: error: .*(Input/output error|No space left on device|cannot be)")
+                        self.assertFalse({name for name in left if name.startswith("out")})
+                        counts["failed"] += 1
+                if code == 0 or call >= 30 * times:
+                    break
+        print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        self.assertGreater(counts["failed"], len(self.LINES))
+
+    def test_calls_that_are_short_or_fail(self):
+        self.try_io_faults(size=1, times=1, seed=3)
 
     def test_inputs_that_change(self):
         self.inject(size=2, times=1, seed=1)
