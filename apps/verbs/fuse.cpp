@@ -71,15 +71,25 @@ void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std
                              run.queries.size(), queries));
 }
 
-void write(datasets::run const& fused, fuse_arguments const& arguments) {
+/// A TREC run, or with --json on standard output an object a query.
+void write(datasets::run const& fused, fuse_arguments const& arguments, bool as_json) {
   output_file out(arguments.out);
-  for (datasets::run_query const& query : fused.queries)
+  auto const score = [&](datasets::run_query const& query, std::size_t i) {
+    return arguments.distinct_scores ? static_cast<double>(query.documents.size() - i)
+                                     : query.documents[i].score;
+  };
+  for (datasets::run_query const& query : fused.queries) {
+    nlohmann::ordered_json documents = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < query.documents.size(); ++i)
-      out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1,
-                                   arguments.distinct_scores
-                                       ? static_cast<double>(query.documents.size() - i)
-                                       : query.documents[i].score,
-                                   arguments.tag));
+      if (as_json)
+        documents.push_back({{"docid", query.documents[i].docno}, {"score", score(query, i)}});
+      else
+        out.write(datasets::run_line(query.qid, query.documents[i].docno, i + 1, score(query, i),
+                                     arguments.tag));
+    if (as_json)
+      out.write(json_line_of(nlohmann::ordered_json{{"qid", query.qid}, {"documents", documents}}) +
+                "\n");
+  }
   out.commit();
 }
 
@@ -105,7 +115,7 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
   warn_of_missing(owner, runs, fused.queries.size());
   std::size_t documents = 0;
   for (datasets::run_query const& query : fused.queries) documents += query.documents.size();
-  write(fused, arguments);
+  write(fused, arguments, owner.run.json && arguments.out == "-");
   nlohmann::ordered_json summary{{"runs", runs.size()},
                                  {"queries", fused.queries.size()},
                                  {"documents", documents},

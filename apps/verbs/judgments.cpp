@@ -55,6 +55,8 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
 }
 
 void name_files(session& owner, judgments_arguments const& arguments) {
+  if (arguments.to != "rre" && arguments.to != "srw")
+    owner.expect_file_beside_json(arguments.out, "these judgments");
   std::vector<session::named_input> inputs;
   for (std::string const& path : arguments.in) inputs.push_back({"--in", path});
   inputs.push_back({"--judgments", arguments.judgments});

@@ -160,6 +160,7 @@ void note_engine(session& owner, rules::mining_engine which) {
 
 void run_mine(session& owner, mine_arguments const& given) {
   mine_request wanted = given.request();
+  owner.expect_file_beside_json(given.out, "itemsets and rules");
   owner.outputs({{"--out", given.out}});
   note_engine(owner, wanted.mining.engine);
   given.reading.check_inputs(owner, {{"--transactions", given.transactions},

@@ -152,8 +152,8 @@ class dense_output final : public neighbour_files {
   /// `in_rows`: --out of the first rank has numbers of rows, and not lines.
   dense_output(session& owner, search_dense_arguments const& arguments, bool in_rows,
                std::size_t queries)
-      : neighbour_files(in_rows ? std::string() : owner.destination(arguments.out),
-                        owner.destination(arguments.run), arguments.tag),
+      : neighbour_files(owner, in_rows ? std::string() : arguments.out, arguments.run,
+                        arguments.tag),
         owner_(owner),
         arguments_(arguments),
         in_rows_(in_rows) {

@@ -524,6 +524,30 @@ class Outputs(harness.CommandLine):
         self.assertTrue(self.expect(0, *reduce, "r", "--ids", "-").stdout.startswith(b"line\t"))
         self.assertEqual(self.told(*reduce, "r")["chosen"], 2)
 
+    def test_json_on_standard_output_is_json_on_every_verb(self):
+        self.file("w.txt", b"rye\nwry\n")
+        self.file("d.tsv", b"a\trye bread\nb\twheat bread\nc\tcorn\n")
+        self.file("r.run", b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
+        self.file("b.txt", b"1 2\n1\n")
+        for line, first in (
+                ("search metric --collection w.txt --queries w.txt --metric edit --k 1",
+                 {"query": "0", "neighbours": [{"id": "0", "distance": 0}]}),
+                ("search text --collection d.tsv --queries d.tsv --k 1 --leave-out-self --weights tf-idf --min-documents 1 --max-share 1",
+                 {"query": "a", "neighbours": [{"id": "b", "similarity": 0.1}]}),
+                ("fuse --run r.run r.run --distinct-scores",
+                 {"qid": "1", "documents": [{"docid": "a", "score": 2}, {"docid": "b", "score": 1}]})):
+            with self.subTest(line):
+                said = self.expect(0, *line.split(), "--json").stdout.splitlines()
+                found = json.loads(said[0])
+                for near in found.get("neighbours", []):
+                    near.update({name: round(value, 1) for name, value in near.items() if name == "similarity"})
+                self.assertEqual(found, first)
+                for one in said[1:]:
+                    json.loads(one)
+        for line, what in (("mine --transactions b.txt --min-support 1", "itemsets and rules"), ("judgments r.run --to qrels", "these judgments"),
+                           ("report result", "pages and texts")):
+            self.expect(2, *line.split(), "--json", message=f"--json without --out FILE, expected a file: {what} are no JSON")
+
     def test_json_says_what_split_and_sample_wrote(self):
         def parts(out, folds):
             written = []

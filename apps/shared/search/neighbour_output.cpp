@@ -3,6 +3,7 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "core/append_format.hpp"
 #include "core/error.hpp"
+#include "core/json_text.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/trec.hpp"
 
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rulerank::inline v0::apps {
 
@@ -34,12 +36,13 @@ std::string const& one_cell(std::string const& text, char const* option, std::st
 
 }  // namespace
 
-neighbour_files::neighbour_files(std::string const& out, std::string const& run, std::string tag)
-    : tag_(std::move(tag)) {
-  if (!out.empty()) neighbours_.emplace(out);
+neighbour_files::neighbour_files(session const& owner, std::string const& out,
+                                 std::string const& run, std::string tag)
+    : as_json_(owner.run.json && out == "-"), tag_(std::move(tag)) {
+  if (!out.empty()) neighbours_.emplace(owner.destination(out));
   if (run.empty()) return;
   one_word(tag_, "the tag");
-  run_.emplace(run);
+  run_.emplace(owner.destination(run));
 }
 
 void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
@@ -50,17 +53,23 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
   std::string const name = id_of_query_(query);
   if (run_) one_word(name, "a query's id");
   std::size_t rank = 0;
+  nlohmann::ordered_json near = nlohmann::ordered_json::array();
+  char const* const value = order == knn::value_order::larger_is_nearer ? "similarity" : "distance";
   for (std::size_t i = 0; i < items.size(); ++i) {
     std::string const id = id_of(items[i]);
     if (others_ && (id == name || rank == *others_)) continue;
     ++rank;
-    if (neighbours_)
+    if (neighbours_ && as_json_)
+      near.push_back({{"id", id}, {value, values[i]}});
+    else if (neighbours_)
       append_format(to.lines, "{}\t{}\t{}\t{}\n", one_cell(name, "--out", "a query's id"), rank,
                     one_cell(id, "--out", "a document's id"), values[i]);
     if (run_)
       to.run += datasets::run_line(name, one_word(id, "a document's id"), rank,
                                    knn::score_of(order, values[i]), tag_);
   }
+  if (neighbours_ && as_json_)
+    to.lines += json_line_of(nlohmann::ordered_json{{"query", name}, {"neighbours", near}}) + "\n";
   to.most = std::max<std::uint64_t>(to.most, rank);
 }
 

@@ -46,15 +46,17 @@ class class_votes {
   std::optional<output_file> out_;
 };
 
-/// Neighbours, query by query, as TSV and as a TREC run, and the classes that they vote for. By
-/// default a query's id is its number, and it has no label.
+/// Neighbours, query by query, as TSV or JSON lines and as a TREC run, and the classes that they
+/// vote for. By default a query's id is its number, and it has no label.
 class neighbour_files : public knn::search_output {
  public:
   using text_of_query = std::function<std::string(std::size_t query)>;
 
-  /// `out`, `run`: their paths, or empty. Throws `usage_error` for a tag that is no column of a
-  /// run.
-  neighbour_files(std::string const& out, std::string const& run, std::string tag);
+  /// `out`, `run`: their paths, or empty. With --json, what goes to standard output is an object a
+  /// query: {"query", "neighbours": [{"id", "distance" or "similarity"}]}. Throws `usage_error` for
+  /// a tag that is no column of a run.
+  neighbour_files(session const& owner, std::string const& out, std::string const& run,
+                  std::string tag);
 
   void name_queries(text_of_query id) { id_of_query_ = std::move(id); }
   /// Leaves out the item whose id is the query's, of `k` + 1 neighbours or fewer.
@@ -88,6 +90,7 @@ class neighbour_files : public knn::search_output {
 
   std::optional<output_file> neighbours_;
   std::optional<output_file> run_;
+  bool as_json_;
   std::string tag_;
   text_of_query id_of_query_ = [](std::size_t query) { return std::to_string(query); };
   text_of_query label_of_query_;

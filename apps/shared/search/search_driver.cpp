@@ -78,7 +78,7 @@ search_run::parts search_run::find_parts(double memory_a_byte, std::string const
 }
 
 neighbour_files search_run::open_output() const {
-  return {owner_.destination(arguments_.out), owner_.destination(arguments_.run), arguments_.tag};
+  return {owner_, arguments_.out, arguments_.run, arguments_.tag};
 }
 
 void search_run::search(knn::searched_collection const& collection, std::size_t queries,

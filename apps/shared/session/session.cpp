@@ -345,6 +345,12 @@ folder_lock session::hold(std::string const& folder) const {
   return folder_lock(folder);
 }
 
+void session::expect_file_beside_json(std::string const& out, std::string_view what) const {
+  if (run.json && out == "-")
+    throw usage_error(
+        fmt::format("--json without --out FILE, expected a file: {} are no JSON", what));
+}
+
 bool session::prints_json() const {
   return run.json && state_->prints;
 }

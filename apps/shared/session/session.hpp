@@ -102,6 +102,9 @@ class session {
   /// Throws `error` naming an input that was written to, cut short or replaced since it was named.
   void expect_unchanged_inputs() const;
 
+  /// Throws `usage_error` where --json is given and results of another form (`what`) go to standard
+  /// output.
+  void expect_file_beside_json(std::string const& out, std::string_view what) const;
   /// Whether --json has standard output to itself: none of the outputs goes there.
   bool prints_json() const;
 
