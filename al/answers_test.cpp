@@ -125,8 +125,9 @@ TEST_F(answers, as_spreadsheets_save_them_are_read) {
   EXPECT_EQ(read("line,text,label\n1,\"a\n\nb\",2\n0,x,1\n")[1].line, 5U);
   EXPECT_EQ(message("line,text,label\n1,\"a\nb\",2\n0,x,y\n"),
             ":4:5: found 'y', expected a label, an integer of 0 or more, or skip");
-  EXPECT_EQ(message(std::string("\xFF\xFEl\0", 4)),
-            ":1:1: found UTF-16, expected UTF-8 (`CSV UTF-8` in a spreadsheet)");
+  std::string utf16 = "\xFF\xFE";
+  for (char const c : std::string("line\tlabel\r\n1\t2\r\n0\t1\r\n")) utf16 += std::string{c, '\0'};
+  EXPECT_EQ(read(utf16), expected);
 }
 
 TEST_F(answers, journal_keeps_what_stands) {

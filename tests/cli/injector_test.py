@@ -128,10 +128,10 @@ class Injector(harness.CommandLine):
             if process.returncode == 3:
                 self.assertIn(name, errors)
                 return "met"
-            self.assertEqual(process.returncode, 0, errors)
-            if left == before:
+            if (process.returncode, left) == (0, before):
                 return "passed" if is_at_work else "ended"
-            self.assertEqual((0, left), self.run_undisturbed(line)[1:], "neither the old file nor the new one")
+            self.assertEqual((process.returncode, left), self.run_undisturbed(line)[1:],
+                             f"neither the old file nor the new one: {errors}")
             return "taken"
         finally:
             path.unlink()
