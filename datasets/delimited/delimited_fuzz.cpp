@@ -25,12 +25,15 @@ using namespace rulerank::fuzzing;
 using namespace rulerank::datasets;
 using namespace rulerank::datasets::fuzzing;
 
+/// `warned`: that something was left out, which a stream cannot.
 outcome parse(std::string const& text, read_options const& options, int threads,
-              std::size_t chunk_bytes) {
+              std::size_t chunk_bytes, bool& warned) {
   context ctx;
   ctx.threads = threads;
   return outcome_of([&] {
-    return parse_delimited_chunks(ctx, make_text(text), "f.csv", ',', options, {}, chunk_bytes);
+    return parse_delimited_chunks(
+        ctx, make_text(text), "f.csv", ',', options, [&](std::string const&) { warned = true; },
+        chunk_bytes);
   });
 }
 
@@ -65,11 +68,12 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
   std::string const text(reinterpret_cast<char const*>(bytes) + 2, size - 2);
   // A stream and a file would decompress it.
   if (make_decompressor(std::string_view(text).substr(0, magic_size)) != nullptr) return 0;
-  outcome const whole = parse(text, options, 1, text.size() + 1);
-  outcome const chunks = parse(text, options, 1, 1 + bytes[1]);
+  bool warned = false;
+  outcome const whole = parse(text, options, 1, text.size() + 1, warned);
+  outcome const chunks = parse(text, options, 1, 1 + bytes[1], warned);
   require(whole.said == chunks.said, "the cuts of the text change the error");
   require_same(whole.data, chunks.data);
-  if (!options.regroup)
+  if (!options.regroup && !warned)
     require_stream(whole, text, [&](int descriptor, auto const& take_query) {
       stream_dataset(context(), descriptor, "f.csv", options, take_query);
     });

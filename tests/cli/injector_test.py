@@ -137,7 +137,7 @@ class Injector(harness.CommandLine):
             path.unlink()
             path.write_bytes(data)
 
-    def inject(self, size, times, seed):
+    def inject(self, size, changes, seed):
         self.write_inputs(size)
         draw = random.Random(seed)
         counts = collections.Counter()
@@ -146,7 +146,7 @@ class Injector(harness.CommandLine):
             self.assertEqual(code, 0, line)
             self.assertTrue(before, line)
             for name in inputs.split():
-                for change in CHANGES * times:
+                for change in draw.sample(CHANGES, changes):
                     with self.subTest(line=line, name=name, change=change.__name__):
                         counts[self.try_change(line, name, change, seconds, before, draw)] += 1
         print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
@@ -158,21 +158,20 @@ class Injector(harness.CommandLine):
         done = self.rulerank(*line.split(), "--quiet", env={**os.environ, "LD_PRELOAD": str(self.io_faults), "RULERANK_IO_FAULTS": faults})
         return done.returncode, done.stderr.decode(), self.outputs()
 
-    def try_io_faults(self, size, times, seed):
+    def try_io_faults(self, lines, seed):
         self.io_faults = pathlib.Path(harness.PROGRAM).resolve().parent / "io_faults.so"
         if not self.io_faults.exists():
             self.skipTest(f"needs {self.io_faults}, which is built with the tests")
-        self.write_inputs(size)
+        self.write_inputs(1)
         draw = random.Random(seed)
         counts = collections.Counter()
-        for line, _ in self.LINES:
+        for line, _ in lines:
             _, code, before = self.run_undisturbed(line)
             self.assertEqual(code, 0, line)
-            for n in range(times):
-                for faults in (f"short {draw.randrange(1000)}", f"interrupted {draw.randrange(1000)}"):
-                    with self.subTest(line=line, faults=faults):
-                        self.assertEqual(self.with_io_faults(line, faults), (0, "", before))
-                        counts["the same"] += 1
+            for faults in (f"short {draw.randrange(1000)}", f"interrupted {draw.randrange(1000)}"):
+                with self.subTest(line=line, faults=faults):
+                    self.assertEqual(self.with_io_faults(line, faults), (0, "", before))
+                    counts["the same"] += 1
             # Each call fails once, but for those beyond the first dozens.
             for call in itertools.count():
                 with self.subTest(line=line, call=call):
@@ -185,19 +184,22 @@ class Injector(harness.CommandLine):
                         self.assertRegex(errors, "rulerank: error: .*(Input/output error|No space left on device|cannot be)")
                         self.assertFalse({name for name in left if name.startswith("out")})
                         counts["failed"] += 1
-                if code == 0 or call >= 30 * times:
+                if code == 0 or call >= 30:
                     break
         print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
-        self.assertGreater(counts["failed"], len(self.LINES))
+        self.assertGreater(counts["failed"], len(lines))
 
     def test_calls_that_are_short_or_fail(self):
-        self.try_io_faults(size=1, times=1, seed=3)
+        self.try_io_faults(self.LINES[::4], seed=3)
+
+    def test_slow_calls_of_every_verb_that_are_short_or_fail(self):
+        self.try_io_faults(self.LINES, seed=4)
 
     def test_inputs_that_change(self):
-        self.inject(size=2, times=1, seed=1)
+        self.inject(size=2, changes=1, seed=1)
 
-    def test_slow_inputs_that_change_often(self):
-        self.inject(size=8, times=4, seed=2)
+    def test_slow_inputs_that_change_in_every_way(self):
+        self.inject(size=4, changes=len(CHANGES), seed=2)
 
 
 if __name__ == "__main__":
