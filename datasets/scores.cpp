@@ -32,7 +32,7 @@ std::uint64_t read_index(std::string const& name, std::uint64_t line, field cons
   return value;
 }
 
-/// What CatBoost writes above its two columns, a document's number and its score.
+/// CatBoost's header of its two columns, a document's number and its score.
 bool is_catboost_header(std::vector<field> const& fields) {
   return fields.size() == 2 && (fields[0].text == "SampleId" || fields[0].text == "DocId") &&
          (fields[1].text == "RawFormulaVal" || fields[1].text == "Probability");

@@ -174,7 +174,7 @@ class basket_lines {
   explicit basket_lines(char separator)
       : separator_(separator), by_blanks_(is_separator_blank(separator)) {}
 
-  /// Those of a line, without the empty ones behind the last; valid until the next call.
+  /// The cells of a line, without the empty ones after the last; valid until the next call.
   std::vector<basket_cell> const& cells(std::string_view line, source_position const& place) {
     cells_.clear();
     kept_.clear();
@@ -249,7 +249,7 @@ bool is_basket_title(std::string_view name) {
   return std::find(std::begin(titles), std::end(titles), plain) != std::end(titles);
 }
 
-/// What is a line that begins with `#`, `%` or `@`.
+/// The meaning of a line that begins with `#`, `%` or `@`.
 bool is_basket_note(std::string_view line, source_position const& place,
                     basket_options const& options) {
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -20,7 +20,7 @@ struct text_sources {
   datasets::text_format format = datasets::text_format::automatic;  ///< of the documents
   knn::analyzer_options words;                                      ///< what makes words equal
   bool labels = false;  ///< of both, as `datasets::text_options` has it
-  /// Of both, as `datasets::text_options` has them.
+  /// For documents and queries, as `datasets::text_options` has them.
   std::vector<std::string> text_fields{}, query_fields{};
   std::string id_field{};
   /// Likewise, of both. Nothing: what the pool's `text_sums` say; where they say nothing, a file

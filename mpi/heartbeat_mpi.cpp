@@ -22,7 +22,7 @@ namespace {
 
 constexpr int ticks_a_second = 10;
 constexpr int longest_limit = 86'400;
-/// What ranks tell each other: that they run, and that the sender gave the job up and has said so.
+/// Messages between ranks: they run, or the sender gave the job up and has said so.
 constexpr int alive = 0;
 constexpr int given_up = 1;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the members of a JSON object, or the columns of a table, hold by their names.
+// Ids and texts of JSON objects and of tables, found by the names of members and columns.
 
 #include "datasets/text/document_lines.hpp"
 #include "datasets/text/documents.hpp"
@@ -56,7 +56,7 @@ void read_jsonl(document_lines& lines, text_options const& options, bool of_part
 /// A JSON array of objects, whose first line is read.
 void read_json_array(document_lines& lines, text_options const& options);
 
-/// What is between the columns of a header that names an id and text; 0 for any other line.
+/// The delimiter of a header that names an id and text; 0 for any other line.
 char header_delimiter(std::string_view line);
 /// Records below a header, which is the line that is read.
 void read_table(document_lines& lines, text_options const& options);

@@ -265,7 +265,7 @@ std::string_view without_name(std::string_view text, std::string_view name) {
   return trimmed(text);
 }
 
-/// What a section of a topic is; CLEF's names begin with a language: `EN-title`.
+/// The kind of a topic's section; CLEF's names begin with a language: `EN-title`.
 enum class topic_part { id, query, title, description, other };
 
 topic_part topic_part_of(std::string_view name) {

@@ -15,7 +15,7 @@ bool needs_accents(std::string const& stemmer) {
   return stemmer != "none" && stemmer != "english" && stemmer != "porter";
 }
 
-/// What a language elides in front of a word; the lists of Lucene.
+/// The words that a language elides in front of others; the lists of Lucene.
 std::span<std::string_view const> elided_words(std::string_view stemmer) {
   static constexpr std::string_view french[] = {"l", "d", "qu",    "j",      "m",      "t",     "n",
                                                 "s", "c", "jusqu", "quoiqu", "lorsqu", "puisqu"};

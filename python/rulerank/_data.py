@@ -143,7 +143,7 @@ def data_error(of, row, said, column=None):
 
 
 def in_doubles(convert, **arrays):
-    """What `convert()` returns, which makes doubles of these arrays. Throws for a whole number that no double holds."""
+    """Returns `convert()`, which makes doubles of these arrays. Throws for a whole number that no double holds."""
     try:
         return convert()
     except OverflowError as error:

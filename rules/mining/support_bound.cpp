@@ -61,7 +61,7 @@ support_bound support_bound_from(std::string_view text) {
 }
 
 double share_from(std::string_view text) {
-  // Of any number of digits; percent are shares by another exponent, so that they are rounded once.
+  // Any number of digits; a percentage is a share with another exponent, so it is rounded once.
   std::string number(text);
   if (number.ends_with('%')) number.replace(number.size() - 1, 1, "e-2");
   bool const is_plain = !text.empty() && text.find_first_not_of("0123456789.%") == text.npos &&

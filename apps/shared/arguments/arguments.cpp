@@ -42,7 +42,7 @@ datasets::read_options reading_arguments::options(std::size_t input, labels acce
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
-  // What `features` writes of pairs that nobody judged.
+  // `features` writes this label of pairs that nobody judged.
   if (accepted == labels::any && !unlabelled) options.unlabelled = datasets::unlabelled;
   options.label_column = label_column;
   options.qid_column = qid_column;
