@@ -168,6 +168,7 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
                                  "\n\n"
                                  R"({"id":-2,"text":"","label":3})"
                                  "\n";
+  std::string const judgments = "\14";
   std::vector<std::string> seeds{
       std::string("\0", 1) + "0.5\n-1e-3\n",
       std::string("\0", 1) + "q1\t0\t0.5\nq1\t1\t0.25\n",
@@ -186,21 +187,20 @@ std::vector<std::string> rulerank::fuzzing::seeds() {
       "\12" + topics,
       "\12" + documents,
       "\13" + json_lines,
-      "\14"
-      "query;docid;rating\n\"a \"\"b\";1;0.5\nc;2;\n",
-      "\14"
-      R"({"judgmentRatings":[{"query":"a","ratings":[{"docId":"x\u00e9","rating":"0.5"},{"docId":2,"rating":1}]}]})",
-      "\14"
-      R"({"topics":[{"query_groups":[{"queries":[{"placeholders":{"$query":"a"}}],"relevant_documents":)"
-      R"({"1":{"gain":3}}}]}],"id_field":"id"})",
-      "\14"
-      R"({"queries":[{"placeholders":{"$query":"a"},"relevant_documents":{"":["x"],"3":["1",2]}}]})",
-      "\14"
-      R"({"qid":1,"hits":{"hits":[{"_id":"a","fields":{"_ltrlog":[{"log":[{"name":"t","value":1.5},{"name":"b"}]}]}}]}})"
-      "\n"
-      R"({"query":"q","hits":{"hits":[]}})",
-      "\14"
-      R"({"responseHeader":{"params":{"q":"a"}},"response":{"docs":[{"id":"1","[features]":"t=1,b=NaN"}]}})",
+      judgments + "query;docid;rating\n\"a \"\"b\";1;0.5\nc;2;\n",
+      judgments +
+          R"({"judgmentRatings":[{"query":"a","ratings":[{"docId":"x\u00e9","rating":"0.5"},{"docId":2,"rating":1}]}]})",
+      judgments +
+          R"({"topics":[{"query_groups":[{"queries":[{"placeholders":{"$query":"a"}}],"relevant_documents":)"
+          R"({"1":{"gain":3}}}]}],"id_field":"id"})",
+      judgments +
+          R"({"queries":[{"placeholders":{"$query":"a"},"relevant_documents":{"":["x"],"3":["1",2]}}]})",
+      judgments +
+          R"({"qid":1,"hits":{"hits":[{"_id":"a","fields":{"_ltrlog":[{"log":[{"name":"t","value":1.5},{"name":"b"}]}]}}]}})"
+          "\n"
+          R"({"query":"q","hits":{"hits":[]}})",
+      judgments +
+          R"({"responseHeader":{"params":{"q":"a"}},"response":{"docs":[{"id":"1","[features]":"t=1,b=NaN"}]}})",
   };
   return seeds;
 }

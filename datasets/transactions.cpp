@@ -256,10 +256,9 @@ bool is_basket_note(std::string_view line, source_position const& place,
   if (options.comments) return *options.comments;
   std::string_view const rest = line.substr(1);
   bool const is_clear =
-      line[0] == '@'
-          ? !rest.empty() && rest[0] >= 'A' && rest[0] <= 'Z' &&
-                rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == rest.find_first_of("=")
-          : rest.empty() || is_separator_blank(rest[0]) || rest[0] == line[0];
+      line[0] == '@' ? !rest.empty() && rest[0] >= 'A' && rest[0] <= 'Z' &&
+                           rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == rest.find('=')
+                     : rest.empty() || is_separator_blank(rest[0]) || rest[0] == line[0];
   if (!is_clear)
     throw error({place.file, place.line, 1},
                 fmt::format("found {}, a comment or an item, expected --comments skip or "
