@@ -26,6 +26,19 @@ std::size_t query_of(query_key const& key, std::vector<Query>& queries,
   return found->second;
 }
 
+/// Moves a document to its query and returns null, or the one of the same id that is there already.
+template <class Query, class Document>
+Document const* add_once(query_key const& query, Document& document, std::vector<Query>& queries,
+                         std::unordered_map<query_key, std::size_t, query_key_hash>& query_at,
+                         std::vector<std::unordered_map<std::string, std::size_t>>& document_at) {
+  std::size_t const q = query_of(query, queries, query_at, document_at);
+  auto& documents = queries[q].documents;
+  auto const [at, is_new] = document_at[q].try_emplace(document.id, documents.size());
+  if (!is_new) return &documents[at->second];
+  documents.push_back(std::move(document));
+  return nullptr;
+}
+
 }  // namespace
 
 source_position judgment_list::position(file_place const& place) const {
@@ -37,20 +50,14 @@ source_position feature_log::position(file_place const& place) const {
 }
 
 void judgment_list::add(query_key const& query, graded_document document) {
-  std::size_t const q = query_of(query, queries_, query_at_, document_at_);
-  auto& documents = queries_[q].documents;
-  auto const [at, is_new] = document_at_[q].try_emplace(document.id, documents.size());
-  if (is_new) {
-    documents.push_back(std::move(document));
-    return;
-  }
-  graded_document const& before = documents[at->second];
-  if (before.grade != document.grade)
+  auto const* const before = add_once(query, document, queries_, query_at_, document_at_);
+  if (before == nullptr) return;
+  if (before->grade != document.grade)
     throw error(
         position(document.place),
         fmt::format("found document {} of query {} with grade {}, expected {} as in {}:{}",
                     rulerank::quoted(document.id), rulerank::quoted(query.name), document.grade,
-                    before.grade, files[before.place.file], before.place.line));
+                    before->grade, files[before->place.file], before->place.line));
 }
 
 graded_document const* judgment_list::find(query_key const& query,
@@ -80,16 +87,10 @@ std::uint32_t feature_log::number_of(std::string const& feature, file_place cons
 }
 
 void feature_log::add(query_key const& query, logged_document document) {
-  std::size_t const q = query_of(query, queries_, query_at_, document_at_);
-  auto& documents = queries_[q].documents;
-  auto const [at, is_new] = document_at_[q].try_emplace(document.id, documents.size());
-  if (is_new) {
-    documents.push_back(std::move(document));
-    return;
-  }
-  logged_document const& before = documents[at->second];
+  auto const* const before = add_once(query, document, queries_, query_at_, document_at_);
+  if (before == nullptr) return;
   bool const same =
-      std::equal(before.features.begin(), before.features.end(), document.features.begin(),
+      std::equal(before->features.begin(), before->features.end(), document.features.begin(),
                  document.features.end(), [](feature_value const& a, feature_value const& b) {
                    bool const both_missing = std::isnan(a.value) && std::isnan(b.value);
                    return a.feature == b.feature && (a.value == b.value || both_missing);
@@ -99,7 +100,7 @@ void feature_log::add(query_key const& query, logged_document document) {
                 fmt::format("found document {} of query {} with other features than in {}:{}, "
                             "expected the same",
                             rulerank::quoted(document.id), rulerank::quoted(query.name),
-                            files[before.place.file], before.place.line));
+                            files[before->place.file], before->place.line));
 }
 
 feature_log feature_log::renamed(
