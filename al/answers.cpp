@@ -158,7 +158,7 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path,
   auto const source = datasets::open_text(ctx, path);
   std::string const name = datasets::display_name(path);
   row_reader const rows(name, pool);
-  datasets::label_records records(source->bytes(), name);
+  datasets::label_records records(source->bytes());
   std::vector<answer> answers;
   std::unordered_map<std::size_t, std::size_t> seen;  // document -> answer
   label_columns columns;

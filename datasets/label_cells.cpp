@@ -150,9 +150,7 @@ std::vector<label_cell> split_cells(std::string_view line, std::uint64_t number)
   return cells;
 }
 
-label_records::label_records(std::string_view text, std::string const& name) : rest_(text) {
-  if (rest_.starts_with("\xFF\xFE") || rest_.starts_with("\xFE\xFF"))
-    throw error({name, 1, 1}, "found UTF-16, expected UTF-8 (`CSV UTF-8` in a spreadsheet)");
+label_records::label_records(std::string_view text) : rest_(text) {
   remove_byte_order_mark(rest_);
   std::string_view header = rest_.substr(0, rest_.find('\n'));
   if (header.starts_with("sep=") && header.size() > 4) {

@@ -48,8 +48,8 @@ std::vector<label_cell> split_cells(std::string_view line, std::uint64_t number)
 /// ends in them. A cell whose quotes do not surround it is taken as it is.
 class label_records {
  public:
-  /// `text` outlives it. Throws `error` for UTF-16.
-  label_records(std::string_view text, std::string const& name);
+  /// `text` outlives it.
+  explicit label_records(std::string_view text);
   /// Goes on to the next record, the first at the first call; false when there is none.
   bool next();
   std::vector<label_cell> const& cells() const noexcept { return cells_; }

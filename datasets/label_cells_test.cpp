@@ -72,7 +72,7 @@ TEST(label_cells, are_read_back_equal) {
         append_cell(guarded(cells[i]), delimiter, table);
       }
       table += '\n';
-      label_records records(table, "table");
+      label_records records(table);
       ASSERT_TRUE(records.next() && records.next());
       ASSERT_EQ(records.cells().size(), cells.size()) << table;
       for (std::size_t i = 0; i < cells.size(); ++i)

@@ -579,7 +579,7 @@ TEST(write_dataset, reads_any_id_back) {
       EXPECT_EQ(again.queries.front().qid, data.queries.front().qid) << lines;
       EXPECT_EQ(again.document(8)[0].value, -3);
       std::string const table = content_of(path);
-      label_records records(table, path);
+      label_records records(table);
       ASSERT_TRUE(records.next());
       while (records.next())
         for (std::size_t const c : {1, 2})
