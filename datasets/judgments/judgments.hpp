@@ -135,8 +135,8 @@ struct judgments_read {
 /// - csv: records below a header that names a query, a document and a grade. `query` is a text,
 ///   `qid`, `query_id`, `topic` are ids. A record without a grade is no judgment.
 /// - rre: ratings of the Rated Ranking Evaluator, also as Quepid exports them.
-/// - srw: judgments of OpenSearch's Search Relevance Workbench, as they are imported, or in the
-///   response to a GET.
+/// - srw: judgments of OpenSearch's Search Relevance Workbench: an import file or the response to a
+///   GET.
 /// - ltr-log: responses of Elasticsearch or OpenSearch with `_ltrlog`, also of _msearch, one after
 ///   the other. A response's query is its own member `qid` or `query`, else the id in the name of a
 ///   file with one response. A feature without a value did not match and is 0.

@@ -22,8 +22,9 @@ struct mine_request {
   datasets::basket_options baskets;
 };
 
-/// What is mined and how: --transactions --form --separator --comments --skip-lines or --train with
-/// its reading and discretizing, --min-support --min-size --max-size --kind --out --format
+/// Options of the transactions and of mining: --transactions --form --separator --comments
+/// --skip-lines or --train with its reading and discretizing, --min-support --min-size --max-size
+/// --kind --out --format
 /// --engine, and the group of --rules.
 struct mine_arguments {
   std::string transactions;
