@@ -29,20 +29,19 @@ struct label_verb_arguments : reduction_arguments {
   std::string listen = "127.0.0.1:8420";
   std::vector<std::string> hosts;
   std::size_t answers = 1;
-  std::string label_names;  // of the labels 0, 1, ...; empty: none
-  std::string guidelines;
+  page_arguments page;
 };
 
 /// The names of the labels say how many there are.
 std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
-  if (arguments.label_names.empty()) return {};
-  std::vector<std::string> names = split_list(arguments.label_names);
+  if (arguments.page.label_names.empty()) return {};
+  std::vector<std::string> names = split_list(arguments.page.label_names);
   if (std::ranges::any_of(names, &std::string::empty))
     throw usage_error("--label-names: found an empty name, expected names between commas");
   if (std::set<std::string>(names.begin(), names.end()).size() <
       std::max<std::size_t>(2, names.size()))
     throw usage_error(fmt::format("--label-names: found '{}', expected two or more different names",
-                                  arguments.label_names));
+                                  arguments.page.label_names));
   arguments.view.max_label = static_cast<std::int32_t>(names.size()) - 1;
   for (std::string& name : names) name = printable(name);
   return names;
@@ -56,7 +55,7 @@ void name_files(session& owner, label_verb_arguments& arguments) {
   if (arguments.resume.empty()) arguments.resume = arguments.train + ".answers";
   auto inputs = arguments.inputs("--pool");
   for (session::named_input const& shown : arguments.view.files()) inputs.push_back(shown);
-  inputs.push_back({"--guidelines", arguments.guidelines});
+  inputs.push_back({"--guidelines", arguments.page.guidelines});
   arguments.reading.check_inputs(owner, inputs);
   auto outputs = arguments.outputs();
   outputs.push_back({"--resume", arguments.resume});
@@ -88,8 +87,8 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
   how.hosts.insert(how.hosts.end(), arguments.hosts.begin(), arguments.hosts.end());
   how.max_label = arguments.view.max_label;
   how.label_names = std::move(label_names);
-  if (!arguments.guidelines.empty())
-    how.guidelines = read_guidelines(owner.input(arguments.guidelines));
+  if (!arguments.page.guidelines.empty())
+    how.guidelines = read_guidelines(owner.input(arguments.page.guidelines));
   if (std::size_t const goal = arguments.sampler.max_documents; goal > 0)
     how.goal = std::min(goal, documents);
   how.documents = documents;
@@ -175,14 +174,10 @@ void add_label(CLI::App& program, session& owner) {
   number_option(verb, "--answers", a.answers,
                 "Labellers that answer each document before its label counts", {1, 100});
   a.view.add_to(verb);
-  help_group const group(verb, "What labellers see");
-  value_option(
-      verb, "--label-names NAME,...", a.label_names,
-      "Names of the labels 0, 1, ..., such as 'not relevant,relevant'; the last is that of "
-      "the largest label")
-      ->excludes(verb.get_option("--max-label"));
-  path_option(verb, "--guidelines FILE", a.guidelines,
-              "Text for the labellers, such as what each label means");
+  {
+    help_group const group(verb, "What labellers see");
+    a.page.add_to(verb);
+  }
   a.add_sampling_to(verb);
   a.add_reading_to(verb);
 }

@@ -1,6 +1,7 @@
 // One command from documents and queries to a decision: each step is a verb, whose line is shown,
 // and is passed over where its results are there already.
 #include "apps/shared/arguments/text_arguments.hpp"
+#include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/session/verb_process.hpp"
 #include "apps/verbs/verbs.hpp"
@@ -16,6 +17,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,8 +41,7 @@ struct start_arguments {
   std::size_t judged_queries = 10;
   std::size_t candidates = 20;
   std::int32_t max_label = 4;
-  std::string label_names;
-  std::string guidelines;
+  page_arguments page;
   std::string listen = "127.0.0.1:8420";
   std::string format = "auto", stemmer = "english";
   std::vector<std::string> text_fields, query_fields;
@@ -62,55 +63,31 @@ bool is_done(start_arguments const& a, std::vector<std::string> const& files) {
       files, [&](std::string const& name) { return std::filesystem::exists(path_in(a, name)); });
 }
 
-nlohmann::ordered_json to_json(start_arguments const& a) {
-  auto const whole = [](std::string const& path) {
-    return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
-  };
-  return {{"documents", whole(a.documents)},
-          {"queries", whole(a.queries)},
-          {"labels", a.labels},
-          {"judged_queries", a.judged_queries},
-          {"candidates", a.candidates},
-          {"max_label", a.max_label},
-          {"label_names", a.label_names},
-          {"guidelines", whole(a.guidelines)},
-          {"format", a.format},
-          {"stemmer", a.stemmer},
-          {"text_fields", a.text_fields},
-          {"query_fields", a.query_fields},
-          {"id_field", a.id_field}};
+/// Calls visit(option, key, value) for each option that a folder keeps under this key.
+template <class Arguments, class Visit>
+void for_each_kept(Arguments& a, Visit const& visit) {
+  visit("--collection", "documents", a.documents);
+  visit("--topics", "queries", a.queries);
+  visit("--labels", "labels", a.labels);
+  visit("--judged-queries", "judged_queries", a.judged_queries);
+  visit("--candidates", "candidates", a.candidates);
+  visit("--max-label", "max_label", a.max_label);
+  visit("--label-names", "label_names", a.page.label_names);
+  visit("--guidelines", "guidelines", a.page.guidelines);
+  visit("--collection-format", "format", a.format);
+  visit("--stemmer", "stemmer", a.stemmer);
+  visit("--text-fields", "text_fields", a.text_fields);
+  visit("--query-fields", "query_fields", a.query_fields);
+  visit("--id-field", "id_field", a.id_field);
 }
 
-void take_settings(start_arguments& a, nlohmann::ordered_json const& from) {
-  from.at("documents").get_to(a.documents);
-  from.at("queries").get_to(a.queries);
-  from.at("labels").get_to(a.labels);
-  from.at("judged_queries").get_to(a.judged_queries);
-  from.at("candidates").get_to(a.candidates);
-  from.at("max_label").get_to(a.max_label);
-  from.at("label_names").get_to(a.label_names);
-  from.at("guidelines").get_to(a.guidelines);
-  from.at("format").get_to(a.format);
-  from.at("stemmer").get_to(a.stemmer);
-  from.at("text_fields").get_to(a.text_fields);
-  from.at("query_fields").get_to(a.query_fields);
-  from.at("id_field").get_to(a.id_field);
+nlohmann::ordered_json settings_of(start_arguments a) {
+  for (std::string* const path : {&a.documents, &a.queries, &a.page.guidelines})
+    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
+  nlohmann::ordered_json settings;
+  for_each_kept(a, [&](char const*, char const* key, auto const& value) { settings[key] = value; });
+  return settings;
 }
-
-/// The options that a folder keeps, by the option's name.
-constexpr std::pair<char const*, char const*> kept_options[] = {
-    {"--collection", "documents"},
-    {"--topics", "queries"},
-    {"--labels", "labels"},
-    {"--judged-queries", "judged_queries"},
-    {"--candidates", "candidates"},
-    {"--max-label", "max_label"},
-    {"--label-names", "label_names"},
-    {"--collection-format", "format"},
-    {"--stemmer", "stemmer"},
-    {"--text-fields", "text_fields"},
-    {"--query-fields", "query_fields"},
-    {"--id-field", "id_field"}};
 
 /// Bytes and time of change of a file, or of all files of a folder. Throws `error` where there is
 /// none.
@@ -136,23 +113,26 @@ constexpr char const* expected_settings = "what rulerank start wrote";
 /// Takes what a folder was begun with; options that the line gives must not differ, but for the
 /// guidelines. Throws `error` for texts that changed since.
 void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path) {
-  nlohmann::ordered_json const given = to_json(a);
+  nlohmann::ordered_json const given = settings_of(a);
   nlohmann::ordered_json const kept =
       parse_ordered_json(datasets::read_file(path, expected_settings), path, expected_settings);
   nlohmann::ordered_json states;
-  std::string const guidelines = a.guidelines;
+  std::string const guidelines = a.page.guidelines;
   try {
-    take_settings(a, kept);
+    for_each_kept(a,
+                  [&](char const*, char const* key, auto& value) { kept.at(key).get_to(value); });
     states = {kept.at("documents_state"), kept.at("queries_state")};
   } catch (nlohmann::json::exception const&) {
     throw error({path, 1, 1}, fmt::format("found another object, expected {}", expected_settings));
   }
-  if (!guidelines.empty()) a.guidelines = guidelines;
-  for (auto const& [option, key] : kept_options)
-    if (verb.count(option) > 0 && given.at(key) != kept.at(key))
+  if (!guidelines.empty()) a.page.guidelines = guidelines;
+  for_each_kept(a, [&](char const* option, char const* key, auto const&) {
+    if (key != std::string_view("guidelines") && verb.count(option) > 0 &&
+        given.at(key) != kept.at(key))
       throw usage_error(
           fmt::format("{} {}: {} was begun with {}, expected the same or another --dir", option,
                       json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
+  });
   std::string const* const texts[] = {&a.documents, &a.queries};
   for (std::size_t t = 0; t < 2; ++t)
     if (states[t] != state_of(*texts[t]))
@@ -181,7 +161,7 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
         "found no {}, expected documents and queries: rulerank start DOCS QUERIES", path));
   if (a.queries.empty())
     throw usage_error("QUERIES is missing, expected rulerank start DOCS QUERIES");
-  nlohmann::ordered_json settings = to_json(a);
+  nlohmann::ordered_json settings = settings_of(a);
   settings["documents_state"] = state_of(owner.input(a.documents));
   settings["queries_state"] = state_of(owner.input(a.queries));
   datasets::text_options reading;
@@ -225,11 +205,12 @@ class step_lines {
     std::vector<std::string> line{
         "label",    "--pool",    in(pool), "--show", shown(a_.documents), "--topics", in(queries),
         "--resume", in(answers), "--out",  in(out),  "--listen",          a_.listen};
-    if (a_.label_names.empty())
+    if (a_.page.label_names.empty())
       line.insert(line.end(), {"--max-label", std::to_string(a_.max_label)});
     else
-      line.insert(line.end(), {"--label-names", a_.label_names});
-    if (!a_.guidelines.empty()) line.insert(line.end(), {"--guidelines", shown(a_.guidelines)});
+      line.insert(line.end(), {"--label-names", a_.page.label_names});
+    if (!a_.page.guidelines.empty())
+      line.insert(line.end(), {"--guidelines", shown(a_.page.guidelines)});
     return with_reading(std::move(line), "--show-format");
   }
   std::vector<std::string> query() const {
@@ -448,18 +429,12 @@ void add_start(CLI::App& program, session& owner) {
                 {2, 10'000});
   number_option(verb, "--candidates N", a.candidates, "Documents of a query, at most", {2});
   number_option(verb, "--max-label N", a.max_label, "The largest label", {1, 1'000});
-  value_option(
-      verb, "--label-names NAME,...", a.label_names,
-      "Names of the labels 0, 1, ..., such as 'not relevant,relevant'; the last is that of "
-      "the largest label")
-      ->excludes(verb.get_option("--max-label"));
-  path_option(verb, "--guidelines FILE", a.guidelines,
-              "Text for the labellers, such as what each label means");
+  a.page.add_to(verb);
   value_option(verb, "--listen ADDRESS:PORT", a.listen,
                "Address and port of the label page; port 0: any that is free");
   word_option(verb, "--collection-format", a.format, text_formats(false), "Form of the documents");
   add_fields_to(verb, a.text_fields, a.query_fields, a.id_field);
-  value_option(verb, "--stemmer NAME", a.stemmer, "The words' language; none: no stems");
+  add_stemmer_to(verb, a.stemmer, "The words' language; none: no stems");
 }
 
 }  // namespace rulerank::apps

@@ -54,6 +54,12 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                "JSON and tables of documents: the member or column that is the id");
 }
 
+void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help) {
+  std::vector<std::string> names = knn::stemmers();
+  names.insert(names.begin(), "none");
+  word_option(verb, "--stemmer NAME", stemmer, names, help);
+}
+
 void text_arguments::add_reading_to(CLI::App& verb) {
   verb.add_option("--collection-format", format,
                   list_of_names(text_formats(vectors), name_list::alternatives));

@@ -15,6 +15,9 @@ namespace rulerank::inline v0::apps {
 void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                    std::vector<std::string>& query_fields, std::string& id_field);
 
+/// --stemmer, whose values are `none` and the languages of libstemmer.
+void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help);
+
 /// Forms of texts; `vectors`: svmlight, the last one, too.
 std::span<named_value<datasets::text_format> const> text_formats(bool vectors);
 

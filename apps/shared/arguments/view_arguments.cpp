@@ -27,12 +27,20 @@ void view_arguments::add_to(CLI::App& verb) {
       "default: as the pool was made");
   verb.add_flag("--other-texts", other_texts,
                 "Show texts though they are not those that the pool was made of");
-  std::vector<std::string> stemmers = knn::stemmers();
-  stemmers.insert(stemmers.begin(), "none");
-  word_option(verb, "--stemmer NAME", stemmer, stemmers, "Which words are marked as the query's");
+  add_stemmer_to(verb, stemmer, "Which words are marked as the query's");
   path_option(verb, "--names", names, "Lines of a feature's number and its name");
   number_option(verb, "--max-label", max_label, "Largest label that is taken", {0, 1'000'000});
   number_option(verb, "--neighbours", neighbours, "Nearest labelled documents that are shown");
+}
+
+void page_arguments::add_to(CLI::App& verb) {
+  value_option(
+      verb, "--label-names NAME,...", label_names,
+      "Names of the labels 0, 1, ..., such as 'not relevant,relevant'; the last is that of "
+      "the largest label")
+      ->excludes(verb.get_option("--max-label"));
+  path_option(verb, "--guidelines FILE", guidelines,
+              "Text for the labellers, such as what each label means");
 }
 
 void view_arguments::check() const {

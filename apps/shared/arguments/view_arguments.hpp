@@ -24,7 +24,7 @@ struct label_pool {
   datasets::discretizer const& cuts;
 };
 
-/// What labellers see of a document: --show --topics --show-format --labels --text-fields
+/// Options of a document's view for labellers: --show --topics --show-format --labels --text-fields
 /// --query-fields --id-field
 /// --number-by-position
 /// --other-texts --stemmer --names --neighbours, and the largest label that they give: --max-label.
@@ -47,6 +47,15 @@ struct view_arguments {
   void check() const;
   /// The files that are read.
   std::vector<session::named_input> files() const;
+};
+
+/// The labels' names and the guidelines on the page: --label-names --guidelines.
+struct page_arguments {
+  std::string label_names;  ///< of the labels 0, 1, ..., between commas; empty: none
+  std::string guidelines;   ///< a file; empty: none
+
+  /// Beside --max-label, which the names exclude.
+  void add_to(CLI::App& verb);
 };
 
 /// The views of a pool, and the texts in them.

@@ -19,10 +19,8 @@ void query_arguments::add_to(CLI::App& verb) {
   number_option(verb, "--candidates", pool.candidates, "Documents that are ranked, at most",
                 {1, std::size_t{1} << 31});
   pool.text.add_reading_to(verb);
-  std::vector<std::string> stemmers = knn::stemmers();
-  stemmers.insert(stemmers.begin(), "none");
-  word_option(verb, "--stemmer NAME", pool.text.index.analyzer.stemmer, stemmers,
-              "The words' language, as features was told");
+  add_stemmer_to(verb, pool.text.index.analyzer.stemmer,
+                 "The words' language, as features was told");
 }
 
 void query_arguments::check() const {
