@@ -5,10 +5,14 @@
 #include "knn/collection_parts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace rulerank::inline v0::knn {
 
@@ -157,10 +161,135 @@ std::size_t queries_of(context const& ctx, bool deals, batch_limits const& limit
                     most * in_turn(ctx, deals));
 }
 
+/// Neighbours of several queries that are looked for together while their number grows.
+constexpr std::size_t grown_neighbours = std::size_t{1} << 25;
+
+/// Finds more and more neighbours of queries among `items`, k of each at first, until `take(query,
+/// ids, values)` says that a query has enough, or `nearest(queries, k)` has found all: k of all
+/// items, or fewer than k where `has_no_more(order)`.
+template <class Nearest, class Take, class HasNoMore>
+void find_until_enough(index_range queries, std::size_t items, std::size_t k,
+                       Nearest const& nearest, Take const& take, HasNoMore const& has_no_more) {
+  std::vector<index_range> open{queries};
+  items = std::max<std::size_t>(items, 1);
+  for (k = std::clamp<std::size_t>(k, 1, items); !open.empty(); k = std::min(4 * k, items)) {
+    std::vector<index_range> not_enough;
+    std::size_t const together = std::max<std::size_t>(1, grown_neighbours / k);
+    for (index_range const& range : open)
+      for (std::size_t first = range.begin; first < range.end; first += together) {
+        index_range const some{first, std::min(range.end, first + together)};
+        neighbours const found = nearest(some, k);
+        for (std::size_t q = 0; q < some.size(); ++q) {
+          std::size_t const count = found.count_of(q);
+          bool const is_enough =
+              take(first + q, found.ids_of(q).first(count), found.values_of(q).first(count));
+          if (is_enough || k == items || (count < k && has_no_more(found.order))) continue;
+          if (!not_enough.empty() && not_enough.back().end == first + q)
+            ++not_enough.back().end;
+          else
+            not_enough.push_back({first + q, first + q + 1});
+        }
+      }
+    open = std::move(not_enough);
+  }
+}
+
+/// The items in range of each query, one after the other.
+rows_in_range ranges_of(value_order order,
+                        std::vector<std::vector<std::pair<std::uint32_t, double>>> const& found) {
+  rows_in_range all;
+  all.order = order;
+  all.begin.assign(1, 0);
+  for (auto const& of_query : found) {
+    for (auto const& [item, value] : of_query) {
+      all.row.push_back(item);
+      all.value.push_back(value);
+    }
+    all.begin.push_back(all.row.size());
+  }
+  return all;
+}
+
 }  // namespace
+
+void searched_collection::keep_only(std::vector<std::uint64_t> filter) {
+  if (filter.size() != (size() + 63) / 64)
+    throw usage_error(fmt::format("filter: found {} words of 64 bits, expected {} for {}",
+                                  filter.size(), (size() + 63) / 64, counted(size(), "item")));
+  kept_ = 0;
+  for (std::uint64_t const word : filter) kept_ += static_cast<std::size_t>(std::popcount(word));
+  filter_ = std::move(filter);
+}
 
 neighbours searched_collection::nearest(context const& ctx, index_range queries,
                                         std::size_t k) const {
+  if (filter_.empty()) return nearest_of_all(ctx, queries, k);
+  neighbours kept;
+  kept.queries = queries.size();
+  kept.k = k;
+  kept.id.assign(kept.queries * k, no_neighbour);
+  kept.value.assign(kept.queries * k, 0);
+  // As many as hold k of the filter, were its items spread evenly, and half as many more.
+  double const expected = 1.5 * static_cast<double>(k) * static_cast<double>(size()) /
+                          static_cast<double>(std::max<std::size_t>(kept_, 1));
+  find_until_enough(
+      queries, size(), static_cast<std::size_t>(std::min(expected, 1e18)) + 1,
+      [&](index_range some, std::size_t more) {
+        auto found = nearest_of_all(ctx, some, more);
+        kept.order = found.order;
+        return found;
+      },
+      [&](std::size_t query, std::span<std::uint32_t const> ids, std::span<double const> values) {
+        std::size_t const first = (query - queries.begin) * k;
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < ids.size() && count < k; ++i) {
+          if (!is_kept(ids[i])) continue;
+          kept.id[first + count] = ids[i];
+          kept.value[first + count++] = values[i];
+        }
+        return count >= std::min(k, kept_);
+      },
+      [&](value_order order) { return has_no_more(order); });
+  return kept;
+}
+
+rows_in_range searched_collection::within(context const& ctx, index_range queries,
+                                          double radius) const {
+  auto all = within_of_all(ctx, queries, radius);
+  if (filter_.empty()) return all;
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> kept(queries.size());
+  for (std::size_t q = 0; q < kept.size(); ++q)
+    for (std::size_t i = all.begin[q]; i < all.begin[q + 1]; ++i)
+      if (is_kept(all.row[i])) kept[q].emplace_back(all.row[i], all.value[i]);
+  return ranges_of(all.order, kept);
+}
+
+rows_in_range searched_collection::within_of_all(context const& ctx, index_range queries,
+                                                 double radius) const {
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> inside(queries.size());
+  value_order order{};
+  find_until_enough(
+      queries, size(), 64,
+      [&](index_range some, std::size_t k) {
+        auto found = nearest_of_all(ctx, some, k);
+        order = found.order;
+        return found;
+      },
+      [&](std::size_t query, std::span<std::uint32_t const> ids, std::span<double const> values) {
+        auto& of_query = inside[query - queries.begin];
+        of_query.clear();
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+          if (score_of(order, values[i]) < score_of(order, radius)) return true;
+          of_query.emplace_back(ids[i], values[i]);
+        }
+        return false;
+      },
+      [&](value_order of_found) { return has_no_more(of_found); });
+  return ranges_of(order, inside);
+}
+
+neighbours searched_collection::nearest_of_all(context const& ctx, index_range queries,
+                                               std::size_t k) const {
   if (is_whole()) return nearest_of_whole(ctx, queries, k);
   auto found = nearest_of_parts(ctx, queries, k);
   for (std::size_t p = 0; p < found.size(); ++p)
@@ -169,8 +298,8 @@ neighbours searched_collection::nearest(context const& ctx, index_range queries,
                    : merge(found, queries.size(), k);
 }
 
-rows_in_range searched_collection::within(context const& ctx, index_range queries,
-                                          double radius) const {
+rows_in_range collection_with_radius::within_of_all(context const& ctx, index_range queries,
+                                                    double radius) const {
   if (is_whole()) return within_whole(ctx, queries, radius);
   auto found = within_parts(ctx, queries, radius);
   for (std::size_t p = 0; p < found.size(); ++p)
@@ -201,15 +330,6 @@ void item_collection::save_index(context const& ctx, std::string const& path, st
   process_group const& group = *ctx.processes;
   save(path_of_part(path, static_cast<std::size_t>(group.rank())));
   write_index_parts(group, path, kind, parts_.front().size);
-}
-
-rows_in_range searched_collection::within_whole(context const&, index_range, double) const {
-  throw usage_error("radius: this search finds the k nearest alone");
-}
-
-std::vector<part_rows_in_range> searched_collection::within_parts(context const&, index_range,
-                                                                  double) const {
-  throw usage_error("radius: this search finds the k nearest alone");
 }
 
 bool deals_queries(context const& ctx, searched_collection const& collection) {

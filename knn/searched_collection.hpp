@@ -97,9 +97,14 @@ class searched_collection : public item_collection {
   /// The batches that suit the search, by the threads and devices of the context.
   virtual batch_limits limits(context const& /*ctx*/) const { return {}; }
 
-  /// The k nearest items of each query; `k` is at least 1.
+  /// From now on the search finds only these items: a bit for each item of all parts. Throws
+  /// `usage_error` for another number of bits.
+  void keep_only(std::vector<std::uint64_t> filter);
+
+  /// The k nearest items of each query, `no_neighbour` behind them where the filter has fewer; `k`
+  /// is at least 1.
   neighbours nearest(context const& ctx, index_range queries, std::size_t k) const;
-  /// The items within a radius.
+  /// The items within a distance, or of at least a similarity.
   rows_in_range within(context const& ctx, index_range queries, double radius) const;
 
  protected:
@@ -112,14 +117,37 @@ class searched_collection : public item_collection {
                                       std::size_t k) const = 0;
   virtual std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                         std::size_t k) const = 0;
-  /// Throw `usage_error` where a search has no radius, which is the default.
-  virtual rows_in_range within_whole(context const& ctx, index_range queries, double radius) const;
-  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
-                                                       double radius) const;
+  /// Whether a query that has fewer than k neighbours of this order has no others. Where it may
+  /// have, a search that needs more asks for more.
+  virtual bool has_no_more(value_order /*order*/) const { return true; }
+  /// The items within a radius, whatever the filter. The default looks for more and more
+  /// neighbours, until one lies outside.
+  virtual rows_in_range within_of_all(context const& ctx, index_range queries, double radius) const;
   /// The k of a search of a part.
   std::size_t neighbours_in(extent const& part, std::size_t k) const {
     return std::clamp<std::size_t>(part.size, 1, k);
   }
+
+ private:
+  neighbours nearest_of_all(context const& ctx, index_range queries, std::size_t k) const;
+  bool is_kept(std::uint32_t item) const {
+    return filter_.empty() || (filter_[item / 64] >> (item % 64) & 1) != 0;
+  }
+
+  std::vector<std::uint64_t> filter_;  // empty: all items
+  std::size_t kept_ = 0;               // items of the filter
+};
+
+/// A collection whose indexes find the items within a radius themselves.
+class collection_with_radius : public searched_collection {
+ protected:
+  using searched_collection::searched_collection;
+  rows_in_range within_of_all(context const& ctx, index_range queries, double radius) const final;
+  /// As `nearest_of_whole` and `nearest_of_parts`.
+  virtual rows_in_range within_whole(context const& ctx, index_range queries,
+                                     double radius) const = 0;
+  virtual std::vector<part_rows_in_range> within_parts(context const& ctx, index_range queries,
+                                                       double radius) const = 0;
 };
 
 /// Whether the queries are dealt to the context's processes, each of which has all items.

@@ -43,26 +43,46 @@ std::string line_of(std::size_t query, std::string const& name, double value) {
 }
 
 /// The lines of all queries, computed without batches and parts. `radius`: negative for none.
+/// `filter`: the items that may be found, empty for all.
 std::string expected_lines(places const& items, places const& queries, std::size_t k,
-                           double radius = -1) {
+                           double radius = -1, std::vector<bool> const& filter = {}) {
   std::string lines;
-  for (std::size_t q = 0; q < queries.size(); ++q)
-    for (auto const& [value, item] : nearest_to(queries[q], items, k))
-      if (radius < 0 || value <= radius) lines += line_of(q, name_of_item(item), value);
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    std::size_t count = 0;
+    for (auto const& [value, item] : nearest_to(queries[q], items, items.size()))
+      if ((filter.empty() || filter[item]) && (radius < 0 || value <= radius) && count++ < k)
+        lines += line_of(q, name_of_item(item), value);
+  }
   return lines;
 }
 
-/// Items and queries are places on a line.
-class line_collection final : public searched_collection {
+std::vector<std::uint64_t> bits_of(std::vector<bool> const& filter) {
+  std::vector<std::uint64_t> words((filter.size() + 63) / 64);
+  for (std::size_t i = 0; i < filter.size(); ++i)
+    words[i / 64] |= std::uint64_t{filter[i]} << (i % 64);
+  return words;
+}
+
+/// Items and queries are places on a line. `Base`: `collection_with_radius`, or
+/// `searched_collection`, whose searches find neighbours alone.
+template <class Base>
+class line_collection_of : public Base {
+ protected:
+  using Base::is_split_;
+  using Base::items_;
+  using Base::neighbours_in;
+  using Base::parts_;
+  using typename Base::extent;
+
  public:
   /// All items, in even parts.
-  line_collection(places items, places queries, std::size_t parts = 1, bool may_be_dealt = true)
-      : line_collection(std::move(items), std::move(queries), may_be_dealt) {
+  line_collection_of(places items, places queries, std::size_t parts = 1, bool may_be_dealt = true)
+      : line_collection_of(std::move(items), std::move(queries), may_be_dealt) {
     for (std::size_t p = 0; p < parts; ++p) add(even_range(all_.size(), parts, p));
   }
   /// The part of a process; a process may have no items.
-  line_collection(places items, places queries, process_group const& group)
-      : line_collection(std::move(items), std::move(queries), true) {
+  line_collection_of(places items, places queries, process_group const& group)
+      : line_collection_of(std::move(items), std::move(queries), true) {
     is_split_ = true;
     index_range const mine = even_range(all_.size(), static_cast<std::size_t>(group.size()),
                                         static_cast<std::size_t>(group.rank()));
@@ -85,8 +105,8 @@ class line_collection final : public searched_collection {
   };
   mutable std::vector<call> calls;
 
- private:
-  line_collection(places items, places queries, bool may_be_dealt)
+ protected:
+  line_collection_of(places items, places queries, bool may_be_dealt)
       : all_(std::move(items)), queries_(std::move(queries)), may_be_dealt_(may_be_dealt) {
     items_ = all_.size();
   }
@@ -140,6 +160,14 @@ class line_collection final : public searched_collection {
                        {}});
     return found;
   }
+  places all_, queries_;
+  bool may_be_dealt_;
+};
+class line_collection final : public line_collection_of<collection_with_radius> {
+ public:
+  using line_collection_of::line_collection_of;
+
+ private:
   rows_in_range within_whole(context const&, index_range queries, double radius) const override {
     calls.push_back({queries.begin, queries.end, 0});
     return within_in(parts_.front(), queries, radius);
@@ -152,9 +180,6 @@ class line_collection final : public searched_collection {
       found.push_back({within_in(part, queries, radius), value_order::smaller_is_nearer, {}});
     return found;
   }
-
-  places all_, queries_;
-  bool may_be_dealt_;
 };
 using call = line_collection::call;
 
@@ -292,6 +317,57 @@ TEST(SearchInBatches, WithoutQueriesAndWithoutItems) {
   search_in_batches({}, none, queries.size(), {3}, {}, output);
   EXPECT_EQ(none.calls, (std::vector<call>{{0, queries.size(), 1}})) << "k is at least 1";
   EXPECT_EQ(output.lines, "");
+}
+
+/// `all`: items, of which the filter leaves some.
+template <class Collection>
+void expect_filters(places const& all, std::vector<bool> const& filter, std::size_t parts) {
+  Collection collection(all, queries, parts);
+  collection.keep_only(bits_of(filter));
+  for (std::size_t const k : {1, 2, 7, 300}) {
+    kept_output nearest;
+    search_in_batches({}, collection, queries.size(), {k}, {.neighbours = 20}, nearest);
+    EXPECT_EQ(nearest.lines, expected_lines(all, queries, k, -1, filter)) << "k " << k;
+  }
+  for (double const radius : {0.0, 1.5, 30.0}) {
+    kept_output within;
+    search_in_batches({}, collection, queries.size(), {.radius = radius}, {}, within);
+    EXPECT_EQ(within.lines, expected_lines(all, queries, all.size(), radius, filter)) << radius;
+  }
+}
+
+/// Also by searches that find the k nearest alone.
+TEST(SearchInBatches, FiltersAndRadii) {
+  places all;  // more than the first neighbours of a radius, and of a filter of few
+  for (int i = 0; i < 300; ++i) all.push_back(i * 7 % 23);
+  std::vector<std::vector<bool>> filters(4, std::vector<bool>(all.size()));
+  filters[0].assign(all.size(), true);
+  for (std::size_t i = 0; i < all.size(); ++i) filters[1][i] = i % 3 == 1;
+  filters[2][299] = true;  // and none in filters[3]
+  for (auto const& filter : filters)
+    for (std::size_t const parts : {1, 3}) {
+      expect_filters<line_collection>(all, filter, parts);
+      expect_filters<line_collection_of<searched_collection>>(all, filter, parts);
+    }
+  line_collection collection(all, queries);
+  EXPECT_THROW(collection.keep_only({1, 2}), usage_error);
+}
+
+TEST(SearchInBatches, ProcessesFilterAlike) {
+  std::vector<bool> filter(items.size());
+  for (std::size_t i = 0; i < items.size(); i += 2) filter[i] = true;
+  for (int const size : {1, 3})
+    testing_tools::run_processes(size, [&](process_group const& group) {
+      context ctx;
+      ctx.processes = &group;
+      line_collection_of<searched_collection> collection(items, queries, group);
+      collection.keep_only(bits_of(filter));
+      kept_output nearest, within;
+      search_in_batches(ctx, collection, queries.size(), {3}, {.neighbours = 12}, nearest);
+      EXPECT_EQ(nearest.lines, expected_lines(items, queries, 3, -1, filter)) << size;
+      search_in_batches(ctx, collection, queries.size(), {.radius = 2}, {}, within);
+      EXPECT_EQ(within.lines, expected_lines(items, queries, items.size(), 2, filter)) << size;
+    });
 }
 
 TEST(SearchInBatches, PartsOfOneProcessFindTheSame) {
@@ -476,29 +552,6 @@ TEST(SearchAll, GivesEachProcessWhatOneSearchFinds) {
       line_collection split(items, queries, group);
       expect_all_found(ctx, split);
     });
-}
-
-/// A collection that says nothing of ranges.
-class without_ranges final : public searched_collection {
- public:
-  explicit without_ranges(std::size_t parts) { parts_.resize(parts); }
-  std::optional<std::string> id_of(std::uint32_t) const override { return std::nullopt; }
-
- private:
-  neighbours nearest_of_whole(context const&, index_range, std::size_t) const override {
-    return {};
-  }
-  std::vector<part_neighbours> nearest_of_parts(context const&, index_range,
-                                                std::size_t) const override {
-    return {};
-  }
-};
-
-TEST(SearchInBatches, RefusesARadiusThatACollectionDoesNotSearch) {
-  kept_output output;
-  for (std::size_t const parts : {1, 2})
-    EXPECT_THROW(search_in_batches({}, without_ranges(parts), 1, {.radius = 1}, {}, output),
-                 usage_error);
 }
 
 TEST(SearchInBatches, StopsBetweenBatches) {

@@ -13,6 +13,8 @@
 #include "mpi/agreement.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +38,8 @@ struct search_text_arguments : search_arguments {
 
 /// Memory of an index that is made, for a byte of text (bench/results/mpi/memory.md).
 constexpr double index_bytes_a_byte = 12;
+
+constexpr std::size_t documents_at_most = std::numeric_limits<std::size_t>::max();
 
 /// The form of the queries: what is asked for, if the index has such terms.
 datasets::text_format format_of_queries(knn::text_index const& index, datasets::text_format asked) {
@@ -68,10 +72,13 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.text.weights != "bm25")
     refuse_options(verb, {"--k1", "--b"}, "without --weights bm25");
   if (arguments.queries.empty())
-    refuse_options(verb,
-                   {"--out", "--run", "--tag", "--leave-out-self", "--votes", "--classes", "--k",
-                    "--pad", "--metric", "--engine", "--launch-queries", "--balance"},
-                   "without --queries");
+    refuse_options(
+        verb,
+        {"--out", "--run", "--tag", "--leave-out-self", "--votes", "--classes", "--k", "--radius",
+         "--filter", "--pad", "--metric", "--engine", "--launch-queries", "--balance"},
+        "without --queries");
+  if (arguments.request.radius)
+    refuse_options(verb, {"--k", "--pad", "--votes"}, "beside --radius");
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
                    fmt::format("beside --engine {}, expected --engine fish", arguments.engine));
@@ -135,7 +142,9 @@ class text_search {
     std::optional<class_votes> votes;
     if (!arguments_.queries.empty()) {
       out.emplace(run_.open_output());
-      if (arguments_.leave_out_self) out->leave_out_self(arguments_.request.k - 1);
+      if (arguments_.leave_out_self)
+        out->leave_out_self(arguments_.request.radius ? documents_at_most
+                                                      : arguments_.request.k - 1);
       if (!arguments_.votes.empty())
         votes.emplace(arguments_.votes, owner_.destination(arguments_.classes));
     }
@@ -153,6 +162,7 @@ class text_search {
     summary["postings"] = documents.postings();
     if (out) {
       choose_engine(documents, preparation);
+      filter_ = run_.read_filter(documents, "a document", false);
       if (votes) {
         votes->learn(documents.labels(owner_.ctx()));
         out->vote(*std::move(votes), [this](std::size_t query) { return queries_[query].label; });
@@ -253,7 +263,10 @@ class text_search {
         corrections.finish(owner_);
         summary["corrections"] = list;
       }
-      summary["k"] = k;
+      if (arguments_.request.radius)
+        summary["radius"] = *arguments_.request.radius;
+      else
+        summary["k"] = k;
       summary["metric"] = knn::name_of(metric);
       if (engine) summary["engine"] = knn::name_of(*engine);
     });
@@ -271,8 +284,9 @@ class text_search {
     context ctx = owner_.ctx();
     ctx.progress = nullptr;  // of batches: how many there are is not known
     auto const asked_now = [&] {
-      return knn::text_search(documents, searchers_, queries_, arguments_.queries,
-                              {arguments_.pad});
+      knn::text_search asked(documents, searchers_, queries_, arguments_.queries, {arguments_.pad});
+      if (!filter_.empty()) asked.keep_only(filter_);
+      return asked;
     };
     std::size_t const together = std::min<std::size_t>(
         knn::queries_together(ctx, asked_now(), arguments_.request, asked_now().limits(ctx)), 4096);
@@ -305,6 +319,7 @@ class text_search {
   search_run run_;
   std::shared_ptr<knn::text_searchers const> searchers_;
   std::vector<datasets::text_document> queries_;  // of a batch
+  std::vector<std::uint64_t> filter_;             // empty: all documents
 };
 
 void add_text(CLI::App& search, session& owner) {
@@ -324,6 +339,11 @@ void add_text(CLI::App& search, session& owner) {
       "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
       "svmlight vectors; - is standard input",
       "Queries, in a form of documents", "FILE|FOLDER|-");
+  number_option(
+      *verb, "--radius", arguments->request.radius,
+      "Instead of k: all documents of at least a similarity, or with --metric l2 within a "
+      "distance");
+  arguments->add_filter_to(*verb, "The ids of the documents that may be found, one a line");
   verb->add_flag("--leave-out-self", arguments->leave_out_self,
                  "Leave out the document whose id is the query's, as where documents are queries");
   verb->add_flag("--pad", arguments->pad,

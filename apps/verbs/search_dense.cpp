@@ -28,7 +28,7 @@ struct search_dense_arguments : search_arguments {
   search_dense_arguments() { metric = "l2"; }
 
   std::string collection_format = "auto", queries_format = "auto";
-  std::string filter, ids, query_ids, labels, query_labels, values;
+  std::string ids, query_ids, labels, query_labels, values;
   bool verify = false;
 };
 
@@ -187,8 +187,7 @@ class dense_search {
         arguments_(arguments),
         engine_(knn::dense_engine_from(arguments.engine)),
         run_(owner, arguments,
-             {{"--filter", arguments.filter},
-              {"--ids", arguments.ids},
+             {{"--ids", arguments.ids},
               {"--query-ids", arguments.query_ids},
               {"--labels", arguments.labels},
               {"--query-labels", arguments.query_labels}},
@@ -268,17 +267,6 @@ class dense_search {
     rows.call_rows(knn::row_ids(owner_.ctx(), arguments_.ids, rows.size(), "rows"));
   }
 
-  std::vector<std::uint64_t> read_filter(knn::dense_collection const& rows) {
-    if (!arguments_.filter.empty() && rows.is_split() && !rows.has_numbers() &&
-        arguments_.ids.empty())
-      throw usage_error(
-          "--filter of ids that an index in parts keeps, of which no rank has all: expected --ids "
-          "beside it, or --over-ranks queries");
-    std::function<std::string(std::uint32_t)> id_of;
-    if (!rows.has_numbers()) id_of = [&](std::uint32_t row) { return *rows.id_of(row); };
-    return knn::read_filter(owner_.ctx(), arguments_.filter, rows.size(), id_of);
-  }
-
   /// The classes that rows have, and where queries have labels theirs.
   void vote(dense_output& out, std::vector<std::int32_t> const& labels,
             std::vector<std::int32_t> query_labels) {
@@ -301,7 +289,7 @@ class dense_search {
         value_from_first(owner_.ranks(), [&] { return is_matrix_name(arguments_.out); });
     expect_numbers_fit(arguments_, rows.size());
     name_rows(rows);
-    auto const filter = read_filter(rows);
+    auto const filter = run_.read_filter(rows, "a row", rows.has_numbers());
     std::size_t const queries = queries_.size();
     context const& ctx = owner_.ctx();
     auto const labels = knn::read_labels(ctx, arguments_.labels, rows.size(), "rows");
@@ -369,10 +357,9 @@ void add_search_dense(CLI::App& search, session& owner) {
       ->capture_default_str();
   number_option(*verb, "--radius", arguments->request.radius,
                 "Instead of k: all rows within a distance, or of at least a similarity");
-  path_option(
-      *verb, "--filter", arguments->filter,
-      "The rows that may be found, by their ids or, without ids, numbers from 0, one a line")
-      ->type_name("FILE");
+  arguments->add_filter_to(
+      *verb,
+      "The rows that may be found, by their ids or, without ids, numbers from 0, one a line");
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
   arguments->over_ranks.add_to(*verb);
   arguments->add_outputs_to(

@@ -93,9 +93,10 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
   if (arguments.split > 1)
     refuse_options(verb, {"--schedule"}, "beside --split, whose parts each do all queries");
   if (arguments.queries.empty())
-    refuse_options(
-        verb, {"--k", "--radius", "--out", "--run", "--tag", "--schedule", "--split", "--engine"},
-        "without --queries");
+    refuse_options(verb,
+                   {"--k", "--radius", "--filter", "--out", "--run", "--tag", "--schedule",
+                    "--split", "--engine"},
+                   "without --queries");
   if (arguments.request.radius) refuse_options(verb, {"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "without --metric edit");
   check_index_options(arguments, verb);
@@ -262,8 +263,8 @@ class metric_search {
     bool const on_gpus = !owner_.ctx().devices.empty();
     if (!asked_ && objects.has_parts()) asked_ = read_queries(objects.first_objects());
     knn::metric_collection_work work;
-    knn::metric_search const asked(owner_.ctx(), objects, std::move(asked_), {plan_.schedule},
-                                   &work);
+    knn::metric_search asked(owner_.ctx(), objects, std::move(asked_), {plan_.schedule}, &work);
+    if (!arguments_.filter.empty()) asked.keep_only(run_.read_filter(objects, "an object", true));
     std::size_t const queries = asked.queries();
     summary["queries"] = queries;
     if (arguments_.request.radius)
@@ -352,6 +353,8 @@ void add_search_metric(CLI::App& search, session& owner) {
               {"l1", "l2", "linf", "angular", "edit"});
   number_option(*verb, "--radius", arguments->request.radius,
                 "Instead of k: all objects within a distance", {.least = 0});
+  arguments->add_filter_to(*verb,
+                           "The objects that may be found, by their numbers from 0, one a line");
   std::vector<std::string> types{"auto"};
   for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
   word_option(

@@ -114,7 +114,7 @@ std::optional<std::string> dense_collection::id_of(std::uint32_t row) const {
 
 dense_search::dense_search(dense_collection const& rows, datasets::vectors queries,
                            dense_filter const& filter, dense_search_work* work)
-    : searched_collection(rows),
+    : collection_with_radius(rows),
       rows_(rows),
       queries_(std::move(queries)),
       filter_(filter),

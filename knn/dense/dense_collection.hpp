@@ -71,7 +71,7 @@ class dense_collection final : public item_collection {
 };
 
 /// A search for vectors among dense rows. The collection, the filter and the work outlive it.
-class dense_search final : public searched_collection {
+class dense_search final : public collection_with_radius {
  public:
   /// `filter`: of all rows of the collection. `work`: where the work is added up, or null: then
   /// several threads may search at once. Throws `usage_error` for a filter of another size.

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -34,25 +32,6 @@ datasets::vectors searchable(context const& ctx, datasets::vectors const& some) 
     return datasets::converted(ctx, some, float32, datasets::rounding::nearest);
   if (some.type() == int32) return datasets::converted(ctx, some, float32);
   return some;
-}
-
-/// The row of a number, alone in its line.
-std::size_t row_of(std::string_view line, source_position at, std::size_t rows) {
-  std::vector<datasets::field> fields;
-  datasets::split_fields(line, fields);
-  std::string_view const found = fields.at(0).text;
-  std::size_t row = 0;
-  auto const end = found.data() + found.size();
-  auto const [last, wrong] = std::from_chars(found.data(), end, row);
-  at.column = fields[0].column;
-  if (wrong != std::errc() || last != end || row >= rows)
-    throw error(at, fmt::format("found {}, expected the number of a row below {}",
-                                rulerank::quoted(found), rows));
-  at.column = fields.size() > 1 ? fields[1].column : 0;
-  if (fields.size() > 1)
-    throw error(
-        at, fmt::format("found {}, expected one number a line", rulerank::quoted(fields[1].text)));
-  return row;
 }
 
 }  // namespace
@@ -100,37 +79,6 @@ std::vector<std::int64_t> row_ids::numbers(std::string const& path) const {
                               rulerank::quoted(id)));
   }
   return numbers;
-}
-
-std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& path,
-                                       std::size_t rows,
-                                       std::function<std::string(std::uint32_t)> const& id_of) {
-  if (path.empty()) return {};
-  std::vector<std::uint64_t> words((rows + 63) / 64);
-  auto const allow = [&](std::size_t row) { words[row / 64] |= std::uint64_t{1} << (row % 64); };
-  std::map<std::string, std::uint64_t, std::less<>> line_of;  // of an id that is still to be found
-  std::set<std::string, std::less<>> found;
-  each_line(ctx, path, [&](std::string_view line, source_position const& at) {
-    if (line.find_first_not_of(" \t") == line.npos) return;
-    if (id_of)
-      line_of.emplace(line, at.line);
-    else
-      allow(row_of(line, at, rows));
-  });
-  if (!id_of) return words;
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::string const id = id_of(static_cast<std::uint32_t>(row));
-    auto const at = line_of.find(id);
-    if (at == line_of.end() && !found.contains(id)) continue;
-    allow(row);
-    if (at != line_of.end()) found.insert(line_of.extract(at).key());
-  }
-  if (line_of.empty()) return words;
-  auto const first = std::min_element(
-      line_of.begin(), line_of.end(),
-      [](auto const& one, auto const& other) { return one.second < other.second; });
-  throw error({datasets::display_name(path), first->second, 1},
-              fmt::format("found {}, expected the id of a row", rulerank::quoted(first->first)));
 }
 
 std::vector<std::int32_t> read_labels(context const& ctx, std::string const& path,

@@ -50,13 +50,6 @@ class row_ids {
   std::vector<std::size_t> begin_{0};
 };
 
-/// The rows that a file lists, one a line, as the bits of a `dense_filter`; none for no path.
-/// `id_of` gives the id of a row, and an id that several rows have stands for all of them; without
-/// it rows are listed by their numbers. Throws `error` naming the line of what is no row.
-std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& path,
-                                       std::size_t rows,
-                                       std::function<std::string(std::uint32_t)> const& id_of);
-
 /// Labels, one for each of `expected` rows or queries (`what`); none for no path. Throws `error`.
 std::vector<std::int32_t> read_labels(context const& ctx, std::string const& path,
                                       std::size_t expected, std::string_view what);

@@ -225,7 +225,7 @@ schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_s
 metric_search::metric_search(context const& ctx, metric_collection const& objects,
                              std::optional<metric_asked> asked, schedule_options const& schedule,
                              metric_collection_work* work)
-    : searched_collection(objects), objects_(objects), schedule_(schedule), work_(work) {
+    : collection_with_radius(objects), objects_(objects), schedule_(schedule), work_(work) {
   if (asked) count_ = size_of(*asked);
   if (is_split()) count_ = gather_values(*ctx.processes, count_).front();
   for (std::size_t p = 0; asked && p < parts_.size(); ++p)

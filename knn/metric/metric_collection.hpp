@@ -153,7 +153,7 @@ struct metric_collection_work {
 schedule_work work_of_all(context const& ctx, schedule_work const& own, metric_schedule schedule);
 
 /// A search among the objects of a collection, which outlives it, as the work does.
-class metric_search final : public searched_collection {
+class metric_search final : public collection_with_radius {
  public:
   /// `asked`: none on a process without parts, which learns their number from the first process;
   /// all make it together. `schedule`: how threads share out queries, of an index of one part, or

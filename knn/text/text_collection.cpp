@@ -175,6 +175,12 @@ neighbours text_search::nearest_of_whole(context const& ctx, index_range queries
   return searchers_->front().search(ctx, weights_of(ctx, queries), k, results_);
 }
 
+bool text_search::has_no_more(value_order order) const {
+  // Vectors are never in parts, so each process that has none here says the same.
+  bool const has_vectors = has_parts() && holds_vectors(documents_.first_index().options());
+  return results_.pad || (order == value_order::larger_is_nearer && !has_vectors);
+}
+
 std::vector<part_neighbours> text_search::nearest_of_parts(context const& ctx, index_range queries,
                                                            std::size_t k) const {
   std::vector<part_neighbours> found;

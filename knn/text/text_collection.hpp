@@ -94,6 +94,9 @@ class text_search final : public searched_collection {
                               std::size_t k) const override;
   std::vector<part_neighbours> nearest_of_parts(context const& ctx, index_range queries,
                                                 std::size_t k) const override;
+  /// Documents that do not match are left out of the k nearest. They come behind all matches, but
+  /// by distance, or where weights are negative.
+  bool has_no_more(value_order order) const override;
   sparse_matrix weights_of(context const& ctx, index_range queries) const;
 
   text_collection const& documents_;

@@ -81,6 +81,18 @@ class Neighbours(Running, BaseEstimator):
             raise UsageError(f"n_neighbors: found {k}, expected 1 or more")
         return min(int(k), max(1, self.index_.rows))
 
+    def _filter(self, rows):
+        if rows is None:
+            return np.empty(0, np.uint64)
+        rows = np.asarray(as_array(rows, "filter"))
+        if rows.dtype != bool or rows.shape != (self.index_.rows,):
+            raise UsageError(f"filter: found {rows.dtype} of the shape {rows.shape}, expected a bool for each of "
+                             f"{self.index_.rows} rows")
+        words = np.zeros(-(-len(rows) // 64) * 8, np.uint8)
+        packed = np.packbits(rows, bitorder="little")
+        words[:len(packed)] = packed
+        return words.view(np.uint64)
+
     @checked
     def save(self, path: Path) -> None:
         """Writes the index file, which `--index` of the program reads; not of objects under a callable, and not of an index in
@@ -162,18 +174,6 @@ class DenseNeighbors(Neighbours):
     def _open(self, path):
         with self._running() as run:
             self.index_ = _core.DenseIndex.open(run, str(path), self.engine)
-
-    def _filter(self, rows):
-        if rows is None:
-            return np.empty(0, np.uint64)
-        rows = np.asarray(as_array(rows, "filter"))
-        if rows.dtype != bool or rows.shape != (self.index_.rows,):
-            raise UsageError(f"filter: found {rows.dtype} of the shape {rows.shape}, expected a bool for each of "
-                             f"{self.index_.rows} rows")
-        words = np.zeros(-(-len(rows) // 64) * 8, np.uint8)
-        packed = np.packbits(rows, bitorder="little")
-        words[:len(packed)] = packed
-        return words.view(np.uint64)
 
     @checked
     def kneighbors(self, X: Rows, n_neighbors: Count | None = None, return_distance: bool = True, *,
@@ -258,21 +258,23 @@ class MetricNeighbors(Neighbours):
         return strings_of(X, "word") if self.index_.kind == "words" else objects_of(X, "object")
 
     @checked
-    def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: Count | None = None,
-                   return_distance: bool = True) -> tuple[Array, Array] | Any:
-        """(distances, rows), both [queries x k], nearest first, equally near ones by rising row."""
+    def kneighbors(self, X: Rows | Sequence[Any], n_neighbors: Count | None = None, return_distance: bool = True, *,
+                   filter: Vector | None = None) -> tuple[Array, Array] | Any:
+        """(distances, rows), both [queries x k], nearest first, equally near ones by rising row. Behind the
+        last neighbour -1 and NaN. `filter` [rows]: a bool, which objects may be found."""
         index = self._index_of()
-        k = self._k(n_neighbors)
+        k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
-            return found(*index.search(run, self._queries(X), k), return_distance)
+            return found(*index.search(run, self._queries(X), k, allowed), return_distance)
 
     @checked
-    def radius_neighbors(self, X: Rows | Sequence[Any], radius: float,
-                         return_distance: bool = True) -> tuple[list[Array], list[Array]] | Any:
+    def radius_neighbors(self, X: Rows | Sequence[Any], radius: float, return_distance: bool = True, *,
+                         filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
         """Of each query all objects at most `radius` away: lists of arrays, distances and rows."""
         index = self._index_of()
+        allowed = self._filter(filter)
         with self._running() as run:
-            return found_in_range(*index.search_range(run, self._queries(X), radius), return_distance)
+            return found_in_range(*index.search_range(run, self._queries(X), radius, allowed), return_distance)
 
     def _open(self, path):
         with self._running() as run:
@@ -354,13 +356,23 @@ class TextNeighbors(Neighbours):
 
     @checked
     def kneighbors(self, X: Sequence[str], n_neighbors: Count | None = None, return_distance: bool = True, *,
-                   pad: bool = False) -> tuple[Array, Array] | Any:
+                   filter: Vector | None = None, pad: bool = False) -> tuple[Array, Array] | Any:
         """(similarities, rows), both [queries x k], nearest first: documents that share a term with the
-        query, behind the last one -1 and NaN. `pad`: filled up with others."""
+        query, behind the last one -1 and NaN. `filter` [documents]: a bool, which of them may be found.
+        `pad`: filled up with others."""
         index = self._index_of()
-        k = self._k(n_neighbors)
+        k, allowed = self._k(n_neighbors), self._filter(filter)
         with self._running() as run:
-            return found(*index.search(run, strings_of(X, "text"), k, pad), return_distance)
+            return found(*index.search(run, strings_of(X, "text"), k, allowed, pad), return_distance)
+
+    @checked
+    def radius_neighbors(self, X: Sequence[str], radius: float, return_distance: bool = True, *,
+                         filter: Vector | None = None) -> tuple[list[Array], list[Array]] | Any:
+        """Of each query all documents of at least the similarity `radius`: lists of arrays, similarities and rows."""
+        index = self._index_of()
+        allowed = self._filter(filter)
+        with self._running() as run:
+            return found_in_range(*index.search_range(run, strings_of(X, "text"), radius, allowed), return_distance)
 
     def _open(self, path):
         with self._running() as run:

@@ -136,6 +136,11 @@ void add_dense(nb::module_& to) {
            "filter"_a);
 }
 
+void keep_only(knn::searched_collection& search, input_vector<std::uint64_t> const& filter) {
+  auto const bits = span_of(filter);
+  if (!bits.empty()) search.keep_only({bits.begin(), bits.end()});
+}
+
 /// A distance that Python computes: one call at a time, with the interpreter's lock.
 class python_distance {
  public:
@@ -180,7 +185,8 @@ class python_metric_index {
  private:
   /// Calls `use` with a search for the queries.
   template <class Use>
-  auto with_queries(run_settings const& how, nb::object const& queries, Use const& use) const {
+  auto with_queries(run_settings const& how, nb::object const& queries,
+                    input_vector<std::uint64_t> const& filter, Use const& use) const {
     std::optional<row_array> rows;
     std::optional<knn::metric_asked> asked;
     if (objects().words)
@@ -192,7 +198,9 @@ class python_metric_index {
           space_->queries(objects_of(nb::cast<nb::sequence>(queries))));
     return run(how, [&](context const& ctx) {
       if (rows) asked = vectors_of(ctx, *rows, "queries");
-      return use(ctx, knn::metric_search(ctx, *collection_, std::move(asked)));
+      knn::metric_search search(ctx, *collection_, std::move(asked));
+      keep_only(search, filter);
+      return use(ctx, search);
     });
   }
 
@@ -239,15 +247,17 @@ class python_metric_index {
   void save(run_settings const& how, std::string const& path) const {
     run(how, [&](context const& ctx) { collection_->save(ctx, path); });
   }
-  nb::tuple search(run_settings const& how, nb::object const& queries, std::size_t k) const {
-    return arrays_of(
-        with_queries(how, queries, [&](context const& ctx, knn::metric_search const& search) {
-          return knn::search_all(ctx, search, search.queries(), k);
-        }));
+  nb::tuple search(run_settings const& how, nb::object const& queries, std::size_t k,
+                   input_vector<std::uint64_t> const& filter) const {
+    return arrays_of(with_queries(how, queries, filter,
+                                  [&](context const& ctx, knn::metric_search const& search) {
+                                    return knn::search_all(ctx, search, search.queries(), k);
+                                  }));
   }
-  nb::tuple search_range(run_settings const& how, nb::object const& queries, double radius) const {
-    return arrays_of(
-        with_queries(how, queries, [&](context const& ctx, knn::metric_search const& search) {
+  nb::tuple search_range(run_settings const& how, nb::object const& queries, double radius,
+                         input_vector<std::uint64_t> const& filter) const {
+    return arrays_of(with_queries(
+        how, queries, filter, [&](context const& ctx, knn::metric_search const& search) {
           return knn::search_all_in_range(ctx, search, search.queries(), radius);
         }));
   }
@@ -310,8 +320,9 @@ void add_metric(nb::module_& to) {
                   "distance"_a, "options"_a, "triples"_a)
       .def_static("open", &python_metric_index::open, "run"_a, "path"_a)
       .def("save", &python_metric_index::save, "run"_a, "path"_a)
-      .def("search", &python_metric_index::search, "run"_a, "queries"_a, "k"_a)
-      .def("search_range", &python_metric_index::search_range, "run"_a, "queries"_a, "radius"_a)
+      .def("search", &python_metric_index::search, "run"_a, "queries"_a, "k"_a, "filter"_a)
+      .def("search_range", &python_metric_index::search_range, "run"_a, "queries"_a, "radius"_a,
+           "filter"_a)
       .def_prop_ro("rows", &python_metric_index::size)
       .def_prop_ro("kind", &python_metric_index::kind)
       .def_prop_ro("type", &python_metric_index::type)
@@ -343,14 +354,20 @@ class python_text_index {
   }
 
   nb::tuple search(run_settings const& how, std::vector<std::string> texts, std::size_t k,
-                   bool pad) const {
-    auto const queries = documents_of(std::move(texts), {});
-    return arrays_of(run(how, [&](context const& ctx) {
-      auto const searchers =
-          documents_->searchers(ctx, {options().metric, knn::sparse_engine_from(engine_)});
-      knn::text_search const search(*documents_, searchers, queries, "queries", {pad});
-      return knn::search_all(ctx, search, queries.size(), k);
-    }));
+                   input_vector<std::uint64_t> const& filter, bool pad) const {
+    return arrays_of(
+        with_queries(how, std::move(texts), filter, pad,
+                     [&](context const& ctx, knn::text_search const& search, std::size_t queries) {
+                       return knn::search_all(ctx, search, queries, k);
+                     }));
+  }
+  nb::tuple search_range(run_settings const& how, std::vector<std::string> texts, double radius,
+                         input_vector<std::uint64_t> const& filter) const {
+    return arrays_of(
+        with_queries(how, std::move(texts), filter, false,
+                     [&](context const& ctx, knn::text_search const& search, std::size_t queries) {
+                       return knn::search_all_in_range(ctx, search, queries, radius);
+                     }));
   }
   void save(run_settings const& how, std::string const& path) const {
     run(how, [&](context const& ctx) { documents_->save(ctx, path); });
@@ -388,6 +405,18 @@ class python_text_index {
 
  private:
   knn::text_index_options const& options() const { return documents_->first_index().options(); }
+  template <class Use>
+  auto with_queries(run_settings const& how, std::vector<std::string> texts,
+                    input_vector<std::uint64_t> const& filter, bool pad, Use const& use) const {
+    auto const queries = documents_of(std::move(texts), {});
+    return run(how, [&](context const& ctx) {
+      auto const searchers =
+          documents_->searchers(ctx, {options().metric, knn::sparse_engine_from(engine_)});
+      knn::text_search search(*documents_, searchers, queries, "queries", {pad});
+      keep_only(search, filter);
+      return use(ctx, search, queries.size());
+    });
+  }
 
   std::shared_ptr<knn::text_collection const> documents_;
   std::string engine_;
@@ -454,7 +483,9 @@ void add_text(nb::module_& to) {
           "run"_a, "texts"_a, "ids"_a, "options"_a, "engine"_a)
       .def_static("open", &python_text_index::open, "run"_a, "path"_a, "engine"_a)
       .def("save", &python_text_index::save, "run"_a, "path"_a)
-      .def("search", &python_text_index::search, "run"_a, "texts"_a, "k"_a, "pad"_a)
+      .def("search", &python_text_index::search, "run"_a, "texts"_a, "k"_a, "filter"_a, "pad"_a)
+      .def("search_range", &python_text_index::search_range, "run"_a, "texts"_a, "radius"_a,
+           "filter"_a)
       .def_prop_ro("ids", &python_text_index::ids)
       .def_prop_ro("terms", &python_text_index::terms)
       .def_prop_ro("parameters", &python_text_index::parameters)

@@ -88,6 +88,30 @@ def test_types_of_values_and_filters(vectors):
     assert (few[1] == [7, -1, -1]).all() and np.isnan(few[0][:, 1:]).all()
 
 
+def test_filters_and_radii_of_other_searches(vectors):
+    rows, queries = vectors
+    odd = np.arange(200) % 2 == 1
+    search = MetricNeighbors(4, metric="l1").fit(rows)
+    of_odd = MetricNeighbors(4, metric="l1").fit(rows[odd]).kneighbors(queries)
+    filtered = search.kneighbors(queries, filter=odd)
+    assert (filtered[0] == of_odd[0]).all() and (filtered[1] == 2 * of_odd[1] + 1).all()
+    for near, all_near in zip(search.radius_neighbors(queries, 3.0, False, filter=odd), search.radius_neighbors(queries, 3.0, False)):
+        assert near.tolist() == [row for row in all_near if row % 2 == 1]
+
+    texts = TextNeighbors().fit(TEXTS)
+    values, found = texts.kneighbors(QUERIES, len(TEXTS))
+    first = np.arange(len(TEXTS)) < 3
+    near = texts.radius_neighbors(QUERIES, 0.2)
+    near_first = texts.radius_neighbors(QUERIES, 0.2, filter=first)
+    assert sum(map(len, near[1])) > sum(map(len, near_first[1])) > 0
+    for q in range(len(QUERIES)):
+        expected = [(value, row) for value, row in zip(values[q], found[q]) if row >= 0 and value >= 0.2]
+        assert list(zip(near[0][q], near[1][q])) == expected
+        assert list(zip(near_first[0][q], near_first[1][q])) == [pair for pair in expected if pair[1] < 3]
+        of_first = [row for row in found[q] if 0 <= row < 3]
+        assert texts.kneighbors(QUERIES, 3, False, filter=first)[q].tolist() == of_first + [-1] * (3 - len(of_first))
+
+
 def test_bfloat16_of_another_library(vectors):
     rows, queries = vectors
     half = (rows.view(np.uint32) >> 16).astype(np.uint16)

@@ -66,6 +66,12 @@ class SearchMetric(harness.CommandLine):
         within = {q: [pair for pair in all if pair[0] <= radius] for q, all in enumerate(every)}
         self.assertEqual({q: all for q, all in within.items() if all},
                          self.lines(*line, "--radius", repr(radius)))
+        may = set(range(0, len(objects), 3))
+        listed = self.file("may", "".join(f"{number}\n" for number in may).encode())
+        for limit, of in (("--k", [[pair for pair in all if pair[1] in may][:4] for all in every]),
+                          ("--radius", [[pair for pair in all if pair[1] in may] for all in within.values()])):
+            self.assertEqual({q: all for q, all in enumerate(of) if all},
+                             self.lines(*line, "--filter", listed, limit, 4 if limit == "--k" else repr(radius)))
 
     def test_vectors(self):
         rows, queries = drawn(150, 3, 1), drawn(9, 3, 2)

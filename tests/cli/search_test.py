@@ -1,6 +1,7 @@
 """The verb search text: what it finds, what it refuses, and what it leaves behind."""
 
 import bz2
+import collections
 import gzip
 import json
 import math
@@ -207,6 +208,41 @@ class Found(Search):
                                                            "--metric", other))
         self.assertEqual(self.rows(self.neighbours(*line, "--weighting", "lnn.bnn")),
                          [("q", 1, "a", 1 + math.log(3)), ("q", 2, "b", 1)])
+
+    def test_radius_and_filter(self):
+        draw = random.Random(4)
+        texts = [" ".join(draw.choices("red blue green warm cold wet dry old".split(), k=draw.choice((0, 4, 4))))
+                 for _ in range(200)]  # by l2, documents without words are nearer than some that match
+        docs = self.file("docs.tsv", "".join(f"d{d}\t{text}\n" for d, text in enumerate(texts)).encode())
+        may = {f"d{d}" for d in range(0, 200, 7)}
+        listed = self.file("may", "".join(f"{id}\n" for id in may).encode())
+        self.expect(0, "search", "text", "--collection", docs, "--index", "index")
+        line = ["--collection", docs, "--queries", docs]
+        for metric, radius in (("cosine", .7), ("l2", 1.2), ("ip", .3)):
+            every = self.rows(self.neighbours(*line, "--metric", metric, "--k", 200))
+
+            def left(is_left, every=every):
+                """The rows that are left, ranked anew."""
+                ranks = collections.Counter()
+                rows = []
+                for query, _, id, value in every:
+                    if is_left(query, id, value, ranks[query]):
+                        ranks[query] += 1
+                        rows.append((query, ranks[query], id, value))
+                return rows
+
+            def near(value, metric=metric, radius=radius):
+                return value <= radius if metric == "l2" else value >= radius
+
+            for way in (["--metric", metric], ["--metric", metric, "--engine", "mt"], ["--metric", metric, "--threads", 1]):
+                with self.subTest(way=way):
+                    self.assertEqual(left(lambda _, id, value, rank: near(value)),
+                                     self.rows(self.neighbours(*line, *way, "--radius", radius)))
+                    self.assertEqual(left(lambda _, id, value, rank: id in may and rank < 9),
+                                     self.rows(self.neighbours(*line, *way, "--filter", listed, "--k", 9)))
+            self.assertEqual(left(lambda query, id, value, _: id in may and near(value) and id != query),
+                             self.rows(self.neighbours("--index", "index", "--queries", docs, "--metric", metric, "--radius", radius,
+                                                       "--filter", listed, "--leave-out-self")))
 
     def test_documents_beyond_a_tile(self):
         # Of 16,384 documents: the last of one, the first of the next, and equal ones in all.
@@ -1007,6 +1043,9 @@ class Refused(Search):
             ("labels of JSON", search + "--labels --collection-format jsonl", "not tsv"),
             ("position of TSV", search + "--number-by-position --collection-format tsv", "not cranfield"),
             ("classes alone", search + "--classes {out}.c", "--classes without --votes"),
+            ("k beside a radius", search + "--radius 1 --k 3", "--k beside --radius"),
+            ("pad beside a radius", search + "--radius 1 --pad", "--pad beside --radius"),
+            ("a filter without queries", "search text --collection {docs} --index {out} --filter {in}", "--filter without --queries", b"a\n"),
             ("index to standard output", "search text --collection {docs} --index -", "--index"),
             ("index from standard input", "search text --index - --queries {q} --out {out}",
              "--index"),

@@ -4,6 +4,7 @@
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "knn/item_filter.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,10 @@ void search_arguments::add_sources_to(CLI::App& verb, std::string const& forms,
       ->type_name("FILE");
   path_option(verb, "--queries", queries, of_queries)->type_name(type);
   number_option(verb, "--k", request.k, "Neighbours of a query", {1, std::size_t{1} << 40});
+}
+
+void search_arguments::add_filter_to(CLI::App& verb, std::string const& items) {
+  path_option(verb, "--filter", filter, items)->type_name("FILE");
 }
 
 void search_arguments::add_outputs_to(CLI::App& verb, std::string const& lines) {
@@ -52,7 +57,8 @@ search_run::search_run(session& owner, search_arguments const& arguments,
     : owner_(owner), arguments_(arguments) {
   std::string const part = part_written(owner, arguments.collection, arguments.index);
   std::vector<session::named_input> all_inputs{{"--collection", arguments.collection},
-                                               {"--queries", arguments.queries}};
+                                               {"--queries", arguments.queries},
+                                               {"--filter", arguments.filter}};
   all_inputs.insert(all_inputs.end(), inputs.begin(), inputs.end());
   owner.inputs(all_inputs);
   std::vector<session::named_output> all_outputs;
@@ -75,6 +81,18 @@ search_run::search_run(session& owner, search_arguments const& arguments,
 search_run::parts search_run::find_parts(double memory_a_byte, std::string const& whole_for) const {
   searched_paths const paths{arguments_.collection, arguments_.index, memory_a_byte, whole_for};
   return {splits_collection(owner_, arguments_.over_ranks, paths), opens_parts(paths)};
+}
+
+std::vector<std::uint64_t> search_run::read_filter(knn::item_collection const& items,
+                                                   std::string_view item, bool has_numbers) const {
+  if (arguments_.filter.empty()) return {};
+  if (has_numbers) return knn::read_filter(owner_.ctx(), arguments_.filter, items.size(), item, {});
+  if (items.has_ids_in_parts())
+    throw usage_error(
+        "--filter: each rank has the ids of its part alone, expected --over-ranks queries, or "
+        "beside it --ids");
+  return knn::read_filter(owner_.ctx(), arguments_.filter, items.size(), item,
+                          [&](std::uint32_t i) { return *items.id_of(i); });
 }
 
 neighbour_files search_run::open_output() const {

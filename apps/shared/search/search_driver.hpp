@@ -20,7 +20,7 @@ struct search_arguments {
   std::string collection, index, queries;
   knn::search_request request;
   std::string metric, engine = "auto";
-  std::string out = "-", run, tag = "rulerank";
+  std::string filter, out = "-", run, tag = "rulerank";
   std::string votes, classes;  ///< of text and dense rows
   over_ranks_argument over_ranks;
 
@@ -28,6 +28,8 @@ struct search_arguments {
   /// likewise. `type`: of the paths, such as FILE.
   void add_sources_to(CLI::App& verb, std::string const& forms, std::string const& queries,
                       std::string const& type);
+  /// --filter. `items`: what it lists, for the help.
+  void add_filter_to(CLI::App& verb, std::string const& items);
   /// --out, --run and --tag. `lines`: what --out is, for the help.
   void add_outputs_to(CLI::App& verb, std::string const& lines);
   void add_votes_to(CLI::App& verb);
@@ -58,6 +60,11 @@ class search_run {
   /// option beside which the collection is not split; empty: none.
   parts find_parts(double memory_a_byte, std::string const& whole_for = {}) const;
 
+  /// The items of --filter, a bit for each of the collection; none without it. `item`: such as "a
+  /// row". Items have ids, or where `has_numbers` numbers. Throws `usage_error` where no process
+  /// has the ids of all items.
+  std::vector<std::uint64_t> read_filter(knn::item_collection const& items, std::string_view item,
+                                         bool has_numbers) const;
   /// Where lines go.
   neighbour_files open_output() const;
   /// Searches for `queries` of the collection, by the session's context or another.
