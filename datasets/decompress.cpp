@@ -1,9 +1,8 @@
 #include "datasets/decompress.hpp"
 
-#include "datasets/text/entities.hpp"
+#include "datasets/text/encoding.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <new>
 #include <vector>
@@ -38,7 +37,7 @@ class gzip_decompressor final : public decompressor {
     }
   }
 
-  void finish() override {
+  void finish(sink const&) override {
     if (state_ == inside) throw archive_fault("the gzip archive ends too early");
   }
 
@@ -111,7 +110,7 @@ class zstd_decompressor final : public decompressor {
     }
   }
 
-  void finish() override {
+  void finish(sink const&) override {
     if (!complete_) throw archive_fault("the zstd archive ends too early");
   }
 
@@ -133,63 +132,20 @@ class zstd_decompressor final : public decompressor {
   bool complete_ = false;
 };
 
-/// Writes UTF-8.
-class utf16_decoder final : public decompressor {
- public:
-  explicit utf16_decoder(bool is_big_endian) : is_big_endian_(is_big_endian) {}
-
-  void feed(std::string_view bytes, sink const& out) override {
-    std::string text;
-    for (char const c : bytes) {
-      std::uint32_t const byte = static_cast<unsigned char>(c);
-      if (!has_byte_) {
-        unit_ = byte;
-        has_byte_ = true;
-        continue;
-      }
-      has_byte_ = false;
-      take(is_big_endian_ ? unit_ << 8 | byte : unit_ | byte << 8, text);
-    }
-    if (!text.empty()) out(text);
-  }
-
-  void finish() override {
-    if (has_byte_ || high_ != 0) throw archive_fault("the UTF-16 text ends within a character");
-  }
-
- private:
-  void take(std::uint32_t unit, std::string& text) {
-    bool const is_low = unit >= 0xDC00 && unit < 0xE000;
-    if (is_low != (high_ != 0)) throw archive_fault("the UTF-16 text has half a surrogate pair");
-    if (unit >= 0xD800 && unit < 0xDC00) {
-      high_ = unit;
-    } else if (is_low) {
-      append_utf8(text, 0x10000 + ((high_ - 0xD800) << 10) + (unit - 0xDC00));
-      high_ = 0;
-    } else {
-      append_utf8(text, unit);
-    }
-  }
-
-  bool is_big_endian_;
-  bool has_byte_ = false;
-  std::uint32_t unit_ = 0;
-  std::uint32_t high_ = 0;  // the first half of a pair
-};
-
 /// A form that is named and not read.
 class refused_form final : public decompressor {
  public:
   explicit refused_form(std::string message) : message_(std::move(message)) {}
   void feed(std::string_view, sink const&) override { throw archive_fault(message_); }
-  void finish() override { throw archive_fault(message_); }
+  void finish(sink const&) override { throw archive_fault(message_); }
 
  private:
   std::string message_;
 };
 
 /// The decoder of text in another encoding, or of a form that is not read; null: neither.
-std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes) {
+std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
+                                                std::string const& encoding) {
   using namespace std::string_view_literals;
   auto const refuse = [](std::string_view found, std::string_view expected) {
     return std::make_unique<refused_form>("found " + std::string(found) + ", expected " +
@@ -203,26 +159,83 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes) {
                         "7zX"))
     return refuse("xz", plain);
   if (bytes.starts_with("PK\x03\x04")) return refuse("a zip archive", plain);
+  auto const refuse_table = [&](std::string_view found, std::string_view reader) {
+    return refuse(found, "text; python3 -c \"import polars; polars." + std::string(reader) +
+                             "('FILE').write_csv('FILE.csv')\" makes a CSV file of it");
+  };
+  if (bytes.starts_with("PAR1") && (bytes.size() < 5 || bytes[4] == '\x15'))
+    return refuse_table("a Parquet file", "read_parquet");
+  if (bytes.starts_with("ARRO") && (bytes.size() < 6 || bytes.substr(4, 2) == "W1"))
+    return refuse_table("an Arrow file", "read_ipc");
+  if (bytes.starts_with("\xff\xff\xff\xff"))
+    return refuse_table("an Arrow stream", "read_ipc_stream");
   constexpr std::string_view utf8 = "UTF-8, or UTF-16 with its byte order mark";
   if (bytes.starts_with("\xff\xfe\0\0"sv) || bytes.starts_with("\0\0\xfe\xff"sv))
     return refuse("UTF-32", utf8);
-  if (bytes.starts_with("\xff\xfe")) return std::make_unique<utf16_decoder>(false);
-  if (bytes.starts_with("\xfe\xff")) return std::make_unique<utf16_decoder>(true);
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff"))
+    return make_encoding_decoder("UTF-16");
+  if (bytes.starts_with("\xef\xbb\xbf")) return nullptr;
+  if (!encoding.empty()) return make_encoding_decoder(encoding);
   if (bytes.size() >= 4 && (bytes[0] == 0) != (bytes[1] == 0) &&
       (bytes[0] == 0) == (bytes[2] == 0) && (bytes[1] == 0) == (bytes[3] == 0))
     return refuse("UTF-16 without a byte order mark", utf8);
   return nullptr;
 }
 
-}  // namespace
+/// Text of any encoding within an archive.
+class archived_text final : public decompressor {
+ public:
+  archived_text(std::unique_ptr<decompressor> archive, std::string encoding)
+      : archive_(std::move(archive)), encoding_(std::move(encoding)) {}
 
-std::unique_ptr<decompressor> make_decompressor(std::string_view first_bytes, stream_kind kind) {
+  void feed(std::string_view bytes, sink const& out) override {
+    archive_->feed(bytes, [&](std::string_view part) { take(part, out); });
+  }
+  void finish(sink const& out) override {
+    archive_->finish(out);
+    if (!is_known_) decide(out);
+    if (decoder_) decoder_->finish(out);
+  }
+
+ private:
+  void take(std::string_view part, sink const& out) {
+    if (is_known_) return pass(part, out);
+    begin_ += part;
+    if (begin_.size() >= magic_size) decide(out);
+  }
+  void decide(sink const& out) {
+    decoder_ = make_text_decoder(begin_, encoding_);
+    is_known_ = true;
+    if (!begin_.empty()) pass(begin_, out);
+  }
+  void pass(std::string_view part, sink const& out) {
+    decoder_ ? decoder_->feed(part, out) : out(part);
+  }
+
+  std::unique_ptr<decompressor> archive_;
+  std::string encoding_;
+  std::string begin_;  // of the text, until its encoding is known
+  bool is_known_ = false;
+  std::unique_ptr<decompressor> decoder_;
+};
+
+std::unique_ptr<decompressor> make_archive(std::string_view first_bytes) {
   if (first_bytes.starts_with("\x1f\x8b")) return std::make_unique<gzip_decompressor>();
   bool const frame = first_bytes.starts_with("\x28\xb5\x2f\xfd");
   bool const skippable = first_bytes.size() >= 4 && (first_bytes[0] & '\xf0') == '\x50' &&
                          first_bytes.substr(1, 3) == "\x2a\x4d\x18";
   if (frame || skippable) return std::make_unique<zstd_decompressor>();
-  return kind == stream_kind::text ? make_text_decoder(first_bytes) : nullptr;
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<decompressor> make_decompressor(std::string_view first_bytes, stream_kind kind,
+                                                std::string const& encoding) {
+  auto archive = make_archive(first_bytes);
+  if (kind == stream_kind::binary) return archive;
+  if (archive) return std::make_unique<archived_text>(std::move(archive), encoding);
+  return make_text_decoder(first_bytes, encoding);
 }
 
 }  // namespace rulerank::datasets

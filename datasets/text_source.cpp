@@ -138,6 +138,7 @@ struct text_stream::state {
   int descriptor = -1;
   std::string name;
   stream_kind kind = stream_kind::text;
+  std::string encoding{};
   std::optional<opened_file> file{};  // when it is the stream's own
   std::string raw;                    // what was read last
   std::string text;                   // what it became, when compressed
@@ -174,34 +175,39 @@ struct text_stream::state {
   }
 
   void decompress() {
-    text.clear();
     try {
-      auto const keep = [this](std::string_view part) { text.append(part); };
+      auto const keep = [this](std::string_view part) {
+        text.append(part);
+        reached.pass(part);
+      };
       if (ended)
-        archive->finish();
+        archive->finish(keep);
       else
         archive->feed(raw, keep);
     } catch (archive_fault const& fault) {
       damage = fault.what();
     }
-    reached.pass(text);
   }
 };
 
-text_stream::text_stream(context const& ctx, int descriptor, std::string name, stream_kind kind)
+text_stream::text_stream(context const& ctx, int descriptor, std::string name, stream_kind kind,
+                         std::string const& encoding)
     : state_(std::make_unique<state>()) {
   state_->ctx = ctx;
   state_->descriptor = descriptor;
   state_->name = std::move(name);
   state_->kind = kind;
+  state_->encoding = encoding;
 }
 text_stream::text_stream(std::unique_ptr<state> begun) : state_(std::move(begun)) {}
 
-text_stream text_stream::open(context const& ctx, std::string const& path) {
+text_stream text_stream::open(context const& ctx, std::string const& path,
+                              std::string const& encoding) {
   auto begun = std::make_unique<state>();
   begun->ctx = ctx;
   begun->descriptor = begun->file.emplace(path).descriptor.get();
   begun->name = display_name(path);
+  begun->encoding = encoding;
   return text_stream(std::move(begun));
 }
 text_stream text_stream::open(context const& ctx, std::string const& path, line_range const& part) {
@@ -224,13 +230,14 @@ std::string_view text_stream::next() {
           s.damage + (s.damage.starts_with("found ") ? "" : ", expected the rest of the text"));
     if (s.ended) return {};
     s.raw.clear();
+    s.text.clear();
     s.ended = !s.read_some();
     if (s.ended && s.file && S_ISREG(s.file->about.st_mode) && s.file->changed())
       throw error({s.name, 0, 0}, was_changed);
     if (!s.started) {
       s.started = true;
       while (!s.ended && s.raw.size() < magic_size) s.ended = !s.read_some();
-      s.archive = make_decompressor(s.raw, s.kind);
+      s.archive = make_decompressor(s.raw, s.kind, s.encoding);
       if (s.archive && s.ended) {
         // Shorter than the magic bytes: decode what is there, then find it cut short.
         s.ended = false;
@@ -287,20 +294,20 @@ std::string display_name(std::string const& path) {
 namespace {
 
 std::shared_ptr<text_source const> open_source(context const& ctx, std::string const& path,
-                                               stream_kind kind) {
+                                               stream_kind kind, std::string const& encoding) {
   std::string const name = display_name(path);
   auto file = std::make_unique<opened_file const>(path);
   char magic[magic_size];
   if (path != "-" && S_ISREG(file->about.st_mode) && file->about.st_size > 0) {
     ssize_t const got = read_at(file->descriptor.get(), magic, magic_size, 0);
     if (got < 0) cannot_read(name);
-    if (!make_decompressor({magic, static_cast<std::size_t>(got)}, kind)) {
+    if (!make_decompressor({magic, static_cast<std::size_t>(got)}, kind, encoding)) {
       auto const mapped = std::make_shared<mapped_text>(std::move(file));
       if (!mapped->is_mapped()) cannot_read(name);
       return mapped;
     }
   }
-  text_stream stream(ctx, file->descriptor.get(), name, kind);
+  text_stream stream(ctx, file->descriptor.get(), name, kind, encoding);
   std::string text;
   try {
     for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
@@ -314,11 +321,12 @@ std::shared_ptr<text_source const> open_source(context const& ctx, std::string c
 
 }  // namespace
 
-std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path) {
-  return open_source(ctx, path, stream_kind::text);
+std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path,
+                                             std::string const& encoding) {
+  return open_source(ctx, path, stream_kind::text, encoding);
 }
 std::shared_ptr<text_source const> open_bytes(context const& ctx, std::string const& path) {
-  return open_source(ctx, path, stream_kind::binary);
+  return open_source(ctx, path, stream_kind::binary, {});
 }
 
 namespace {

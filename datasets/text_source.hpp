@@ -32,9 +32,13 @@ std::shared_ptr<text_source const> text_with_ids(std::shared_ptr<text_source con
 /// `expect_unchanged` at the end, and a file that is cut short in between is a SIGBUS, which the
 /// program turns into an error (reading a copy takes a tenth longer). Anything else is read to its
 /// end, and decompressed when its first bytes are those of gzip (any number of members) or zstd
-/// (any number of frames), or UTF-16's byte order mark. Throws `error` for a file that cannot be
-/// read, and with line and column of the text reached so far for a truncated or damaged archive.
-std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path);
+/// (any number of frames), or UTF-16's byte order mark. Text without a mark is in `encoding`, a
+/// name of ICU's; empty: UTF-8, which is not checked. Throws `error` for a file that cannot be
+/// read, and with line and column of the text reached so far for a truncated or damaged archive and
+/// for bytes that are no text of the encoding; `usage_error` for an encoding that ICU does not
+/// have.
+std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path,
+                                             std::string const& encoding = {});
 /// The bytes of a binary file likewise: UTF-16 becomes UTF-8 in `open_text` alone, which names
 /// bzip2, xz and zip.
 std::shared_ptr<text_source const> open_bytes(context const& ctx, std::string const& path);
@@ -64,10 +68,12 @@ class text_stream {
  public:
   /// The descriptor stays the caller's; `name` stands in messages.
   text_stream(context const& ctx, int descriptor, std::string name,
-              stream_kind kind = stream_kind::text);
+              stream_kind kind = stream_kind::text, std::string const& encoding = {});
   /// The text of a file, or of standard input for "-"; the file stays open as long as the stream.
   /// Throws `error` for one that cannot be read, and at its end for one that was written to since.
-  static text_stream open(context const& ctx, std::string const& path);
+  /// `encoding` as `open_text` has it.
+  static text_stream open(context const& ctx, std::string const& path,
+                          std::string const& encoding = {});
   /// A part of a file, which is plain.
   static text_stream open(context const& ctx, std::string const& path, line_range const& part);
   ~text_stream();
@@ -96,6 +102,8 @@ class line_stream {
   bool next();
   /// The line without its end, valid until the next call of `next`.
   std::string_view line() const noexcept { return line_; }
+  /// What is known of the text behind it.
+  std::string_view ahead() const noexcept { return rest_; }
   /// Its number, from 1.
   std::uint64_t number() const noexcept { return number_; }
   /// Bytes of the text up to its end.

@@ -133,6 +133,7 @@ text_collector collected(context const& ctx, std::string const& path, datasets::
   datasets::text_options options;
   options.text_fields = are_queries ? sources.query_fields : sources.text_fields;
   if (!are_queries) options.id_field = sources.id_field;
+  options.encoding = sources.encoding;
   options.labels = sources.labels;
   options.number_by_position = sources.number_by_position.value_or(false);
   text_collector collector(wanted);

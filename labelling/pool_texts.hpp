@@ -22,7 +22,7 @@ struct text_sources {
   bool labels = false;  ///< of both, as `datasets::text_options` has it
   /// For documents and queries, as `datasets::text_options` has them.
   std::vector<std::string> text_fields{}, query_fields{};
-  std::string id_field{};
+  std::string id_field{}, encoding{};
   /// Likewise, of both. Nothing: what the pool's `text_sums` say; where they say nothing, a file
   /// whose numbers are other texts' than its positions is an error.
   std::optional<bool> number_by_position = {};

@@ -322,7 +322,8 @@ void rank_query(session& owner, rank_arguments& arguments) {
 void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   if (verb.count("--query") > 0 || !arguments.query.pool.collection.empty())
     return rank_query(owner, arguments);
-  expect_none_of(verb, {"--candidates", "--collection-format", "--stemmer"}, "{} without --query");
+  expect_none_of(verb, {"--candidates", "--collection-format", "--encoding", "--stemmer"},
+                 "{} without --query");
   if (arguments.tests.empty())
     throw usage_error("--test is required, or --query with --collection");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};

@@ -33,6 +33,7 @@ constexpr std::size_t fewest_queries = 4;
 /// first five of both.
 constexpr std::size_t judged_documents = 10;
 constexpr char const* measure = "NDCG@5";
+constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
 
 struct start_arguments {
   std::string documents, queries;
@@ -45,7 +46,7 @@ struct start_arguments {
   std::string listen = "127.0.0.1:8420";
   std::string format = "auto", stemmer = "english";
   std::vector<std::string> text_fields, query_fields;
-  std::string id_field;
+  std::string id_field, encoding;
 };
 
 struct step {
@@ -79,6 +80,7 @@ void for_each_kept(Arguments& a, Visit const& visit) {
   visit("--text-fields", "text_fields", a.text_fields);
   visit("--query-fields", "query_fields", a.query_fields);
   visit("--id-field", "id_field", a.id_field);
+  visit("--encoding", "encoding", a.encoding);
 }
 
 nlohmann::ordered_json settings_of(start_arguments a) {
@@ -167,6 +169,7 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
   datasets::text_options reading;
   reading.text_fields = a.text_fields;
   reading.query_fields = a.query_fields;
+  reading.encoding = a.encoding;
   reading.warn = [&owner](std::string const& message) { owner.warn(message); };
   features::pool_topics const topics = features::read_topics(owner.ctx(), a.queries, reading);
   std::size_t const count = topics.texts.size();
@@ -183,7 +186,8 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
                           counted(count, "query", "queries")));
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(judged));
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(judged), order.end());
-  std::string judge, learn;
+  // The mark says that these queries are UTF-8, whatever the encoding of the documents.
+  std::string judge(a.encoding.empty() ? "" : utf8_mark), learn = judge;
   for (std::size_t i = 0; i < count; ++i)
     (i < judged ? judge : learn) += line_of(topics.texts[order[i]]);
   write_file(path_in(a, "learn-queries.tsv"), learn);
@@ -234,6 +238,7 @@ class step_lines {
     if (!a_.text_fields.empty())
       add("--text-fields", fmt::format("{}", fmt::join(a_.text_fields, ",")));
     if (!a_.id_field.empty()) add("--id-field", a_.id_field);
+    if (!a_.encoding.empty()) add("--encoding", a_.encoding);
     return line;
   }
 
@@ -348,7 +353,8 @@ decision read_decision(std::string const& path) {
 
 std::string first_judged_query(start_arguments const& a) {
   std::string const queries = datasets::read_file(path_in(a, "judge-queries.tsv"), "queries");
-  return queries.substr(0, queries.find('\t'));
+  std::size_t const begin = queries.starts_with(utf8_mark) ? utf8_mark.size() : 0;
+  return queries.substr(begin, queries.find('\t') - begin);
 }
 
 void say_decision(session& owner, start_arguments const& a, decision const& made) {
@@ -433,7 +439,7 @@ void add_start(CLI::App& program, session& owner) {
   value_option(verb, "--listen ADDRESS:PORT", a.listen,
                "Address and port of the label page; port 0: any that is free");
   word_option(verb, "--collection-format", a.format, text_formats(false), "Form of the documents");
-  add_fields_to(verb, a.text_fields, a.query_fields, a.id_field);
+  add_fields_to(verb, a.text_fields, a.query_fields, a.id_field, a.encoding);
   add_stemmer_to(verb, a.stemmer, "The words' language; none: no stems");
 }
 

@@ -1,8 +1,10 @@
 #include "datasets/text/document_lines.hpp"
 
 #include "core/error.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/trec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,18 +21,58 @@ std::string fault_of_id(std::string_view id, id_form form) {
                                           : "");
 }
 
-document_lines::document_lines(context const& ctx, std::string const& path, id_form form,
-                               std::function<void(text_document&&)> const& take, document_ids& ids,
-                               std::optional<line_range> const& part)
+void encoding_check::look_at(std::string const& name, std::uint64_t line, std::string_view text,
+                             std::string_view ahead) {
+  if (is_over_) return;
+  std::size_t const at = first_not_utf8(text);
+  if (at == text.npos) return;
+  is_over_ = true;
+  std::string_view const before = text.substr(0, at);
+  name_ = name;
+  line_ = line + static_cast<std::uint64_t>(std::ranges::count(before, '\n'));
+  column_ = at - (before.rfind('\n') + 1) + 1;
+  found_ = fmt::format("found the byte {:02X}", static_cast<unsigned char>(text[at]));
+  likely_ = likely_encoding((std::string(text) + '\n').append(ahead));
+}
+
+void encoding_check::expect_utf8() const {
+  if (found_.empty()) return;
+  throw error({name_, line_, column_}, found_ + ", expected UTF-8" +
+                                           (likely_.empty() ? " or --encoding NAME"
+                                                            : "; the text is probably " + likely_ +
+                                                                  ": --encoding " + likely_));
+}
+
+void encoding_check::warn() {
+  if (found_.empty()) return;
+  if (options_.warn)
+    options_.warn(fmt::format(
+        "{}:{}:{}: {}, which is not UTF-8; such bytes are read as Latin-1{}", name_, line_, column_,
+        found_,
+        likely_.empty() ? ""
+                        : ", but the text is probably " + likely_ + ": --encoding " + likely_));
+  found_.clear();
+}
+
+document_lines::document_lines(context const& ctx, std::string const& path,
+                               text_options const& options,
+                               std::function<void(text_document&&)> const& take, document_ids& ids)
     : ctx_(ctx),
       name_(display_name(path)),
-      lines_(part ? text_stream::open(ctx, path, *part) : text_stream::open(ctx, path),
-             part ? part->lines_before : 0),
-      form_(form),
+      lines_(options.lines ? text_stream::open(ctx, path, *options.lines)
+                           : text_stream::open(ctx, path, options.encoding),
+             options.lines ? options.lines->lines_before : 0),
+      form_(options.ids),
       take_(take),
       ids_(ids),
       file_(ids.files.size()) {
   ids.files.push_back(name_);
+}
+
+bool document_lines::next() {
+  if (!lines_.next()) return false;
+  ids_.encoding.look_at(name_, lines_.number(), lines_.line(), lines_.ahead());
+  return true;
 }
 
 void document_lines::fail_at(std::uint64_t line, std::uint64_t column,
@@ -54,6 +96,7 @@ void document_lines::claim_at(std::uint64_t line, std::string const& id, std::ui
 
 void document_lines::give(text_document&& document) {
   if (given_++ % documents_a_report == 0) ctx_.report("read", lines_.bytes(), 0);
+  ids_.encoding.warn();
   document.line = claimed_;
   take_(std::move(document));
 }

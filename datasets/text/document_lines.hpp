@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,25 +25,53 @@ inline bool is_blank(std::string_view line) {
 /// What is said of an id that has not the form that is asked for; empty for one that has.
 std::string fault_of_id(std::string_view id, id_form form);
 
+/// Finds the first byte of a collection that is not UTF-8.
+class encoding_check {
+ public:
+  /// `options` are kept by reference.
+  explicit encoding_check(text_options const& options) : options_(options) {}
+
+  /// Notes the first such byte of `text`, which begins line `line` of a file; `ahead` is what is
+  /// known of the text behind it.
+  void look_at(std::string const& name, std::uint64_t line, std::string_view text,
+               std::string_view ahead);
+  /// Throws `error` for a byte that was noted.
+  void expect_utf8() const;
+  /// Warns of a byte that was noted, once.
+  void warn();
+
+ private:
+  text_options const& options_;
+  bool is_over_ = false;  // no more byte is looked for
+  std::string found_;     // the byte; empty: none, or it was told
+  std::string likely_;    // the encoding that the text probably has
+  std::string name_;
+  std::uint64_t line_ = 0, column_ = 0;
+};
+
 /// The ids that were taken down, and where they stand.
 struct document_ids {
+  explicit document_ids(text_options const& options) : encoding(options) {}
+
   struct place {
     std::size_t file;
     std::uint64_t line;
   };
   std::vector<std::string> files;  // their names
   std::unordered_map<std::string, place> places;
+  encoding_check encoding;  // of all files
 };
 
 /// Lines of a file that become documents, each with an id of its own.
 class document_lines {
  public:
-  /// `ids`: of the files before, too. `part`: the lines that are read, or nothing for all.
-  document_lines(context const& ctx, std::string const& path, id_form form,
-                 std::function<void(text_document&&)> const& take, document_ids& ids,
-                 std::optional<line_range> const& part = std::nullopt);
+  /// `ids`: of the files before, too.
+  document_lines(context const& ctx, std::string const& path, text_options const& options,
+                 std::function<void(text_document&&)> const& take, document_ids& ids);
 
-  bool next() { return lines_.next(); }
+  bool next();
+  /// Throws `error` for a byte of the lines so far that is not UTF-8.
+  void expect_utf8() const { ids_.encoding.expect_utf8(); }
   std::string_view line() const { return lines_.line(); }
   std::uint64_t number() const { return lines_.number(); }
   std::string const& name() const { return name_; }

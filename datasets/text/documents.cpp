@@ -178,6 +178,7 @@ void read_folder(context const& ctx, std::string const& path, text_options const
                  std::function<void(text_document&&)> const& take) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   auto const files = files_below(ctx, path, folder, options);
+  encoding_check encoding(options);
   for (std::size_t f = 0; f < files.size(); ++f) {
     if (f % documents_a_report == 0) ctx.report("read files", f, files.size());
     if (std::string const fault = fault_of_id(files[f], options.ids); !fault.empty())
@@ -185,7 +186,10 @@ void read_folder(context const& ctx, std::string const& path, text_options const
     text_document document;
     document.id = files[f];
     document.label = std::filesystem::path(files[f]).parent_path().filename().native();
-    document.fields.push_back({"", std::string(open_text(ctx, folder / files[f])->bytes())});
+    document.fields.push_back(
+        {"", std::string(open_text(ctx, folder / files[f], options.encoding)->bytes())});
+    encoding.look_at((folder / files[f]).string(), 1, document.fields.front().text, {});
+    encoding.warn();
     take(std::move(document));
   }
 }
@@ -231,14 +235,14 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
                       std::function<void(text_document&&)> const& take) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   auto const files = files_below(ctx, path, folder, options);
-  document_ids ids;
+  document_ids ids(options);
   std::size_t count = 0;
   std::function<void(text_document &&)> const without_line = [&](text_document&& document) {
     document.line = 0;
     take(std::move(document));
   };
   for (std::string const& file : files) {
-    document_lines lines(ctx, (folder / file).string(), options.ids, without_line, ids);
+    document_lines lines(ctx, (folder / file).string(), options, without_line, ids);
     if (lines.next()) count += read_trec(lines);
   }
   if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");
@@ -258,10 +262,10 @@ void expect_no_beir(std::string const& path) {
 }
 
 /// Whether the first file of a folder, in byte order, that has text begins as TREC's documents do.
-bool is_trec_folder(context const& ctx, std::string const& path) {
+bool is_trec_folder(context const& ctx, std::string const& path, std::string const& encoding) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   for (std::string const& name : entries_below(ctx, folder).files) {
-    auto const file = open_text(ctx, folder / name);
+    auto const file = open_text(ctx, folder / name, encoding);
     std::string_view text = file->bytes();
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     if (!text.empty()) return begins_trec(text.substr(0, text.find('\n')));
@@ -296,9 +300,11 @@ void check_options(text_format format, text_options const& options) {
 }  // namespace
 
 std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
-                                                   text_format format, process_group const& group) {
+                                                   text_format format, std::string const& encoding,
+                                                   process_group const& group) {
   std::error_code ignored;
-  if (path == "-" || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  if (!encoding.empty() || path == "-" || !std::filesystem::is_regular_file(path, ignored))
+    return std::nullopt;
   if (format == text_format::automatic) {
     line_stream lines(text_stream::open(ctx, path));
     do {
@@ -319,14 +325,14 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::automatic && path != "-" &&
       std::filesystem::is_directory(path, ignored)) {
     expect_no_beir(path);
-    format = is_trec_folder(ctx, path) ? text_format::trec : text_format::folder;
+    format = is_trec_folder(ctx, path, options.encoding) ? text_format::trec : text_format::folder;
   }
   if (format == text_format::folder) return read_folder(ctx, path, options, take);
   if (format == text_format::trec && path != "-" && std::filesystem::is_directory(path, ignored))
     return read_trec_folder(ctx, path, options, take);
 
-  document_ids ids;
-  document_lines lines(ctx, path, options.ids, take, ids, options.lines);
+  document_ids ids(options);
+  document_lines lines(ctx, path, options, take, ids);
   do {
     if (lines.next()) continue;
     if (options.lines) return;

@@ -22,8 +22,8 @@ struct text_field {
 /// The largest value of a vector, whatever its sign: squares and sums of them are doubles still.
 inline constexpr double largest_value = 1e150;
 
-/// A document of words, or a vector. Its bytes are UTF-8 or not: who makes terms of them says how
-/// they are read.
+/// A document of words, or a vector. Its bytes are UTF-8 or not, unless the text's encoding is
+/// named: who makes terms of them says how they are read.
 struct text_document {
   std::string id;     ///< not empty, and no other document's
   std::string label;  ///< empty: none
@@ -65,10 +65,14 @@ struct text_options {
   std::vector<std::string> text_fields{};   ///< jsonl, json, table: the members that are text
   std::string id_field{};                   ///< likewise: the member that is the id
   std::vector<std::string> query_fields{};  ///< `text_fields` of queries, see `for_queries`
+  /// Of files without a byte order mark, a name that ICU has (`windows-1252`, `Shift_JIS`): they
+  /// become UTF-8. Empty: UTF-8, where other bytes stay as they are, and in JSON are an error.
+  std::string encoding{};
   /// Of a format whose documents are a line each, tsv and jsonl: the lines that are read, of which
   /// some may be without documents. Nothing: all.
   std::optional<line_range> lines{};
-  /// Gets what a folder has and no document is, and the members that are left out; may be empty.
+  /// Gets what a folder has and no document is, the members that are left out, and the first byte
+  /// that is not UTF-8; may be empty.
   std::function<void(std::string const&)> warn{};
 };
 
@@ -117,20 +121,23 @@ inline text_options for_queries(text_options options) {
 ///   lines and lines of a comment alone.
 ///
 /// An empty text is a valid one. Throws `error` with the position for anything else, for an id that
-/// comes again or has not the form that is asked for, and for an input without documents;
-/// `usage_error` for an option of another format than the one given.
+/// comes again or has not the form that is asked for, for bytes that are no text of the encoding,
+/// and for an input without documents; `usage_error` for an option of another format than the one
+/// given, and for an encoding that ICU does not have.
 void read_documents(context const& ctx, std::string const& path, text_format format,
                     std::function<void(text_document&&)> const& take,
                     text_options const& options = {});
 
 /// Where the documents of a file are a line each, its format and the lines that a process reads of
-/// it (`lines_of_process`); nothing on all processes where they are not, or the file is not plain.
+/// it (`lines_of_process`); nothing on all processes where they are not, or the file is not plain
+/// or in another encoding.
 /// An id that two processes have is theirs to find.
 struct documents_part {
   text_format format = text_format::automatic;
   line_range lines;
 };
 std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
-                                                   text_format format, process_group const& group);
+                                                   text_format format, std::string const& encoding,
+                                                   process_group const& group);
 
 }  // namespace rulerank::datasets

@@ -192,6 +192,85 @@ TEST_F(text_files, utf16_and_what_is_refused_by_name) {
   EXPECT_EQ(read("BZh9 is no archive\tx\n").size(), 1U);
 }
 
+TEST_F(text_files, other_encodings) {
+  documents const expected{{"1", "", {{"", "caf\u00e9 \u20ac"}}}, {"2", "", {{"", "th\u00e9"}}}};
+  text_options of_windows;
+  of_windows.encoding = "windows-1252";
+  std::string const windows = "1\tcaf\xe9 \x80\r\n2\tth\xe9";
+  EXPECT_EQ(read(windows, text_format::automatic, of_windows), expected);
+  EXPECT_EQ(read(gzip(windows), text_format::automatic, of_windows), expected);
+  std::string const mark = "\xef\xbb\xbf";
+  EXPECT_EQ(read(mark + "1\tcaf\u00e9 \u20ac\n2\tth\u00e9", text_format::tsv, of_windows),
+            expected);
+  EXPECT_EQ(read(gzip(utf16(u"\ufeff1\tcaf\u00e9 \u20ac\n2\tth\u00e9"))), expected);
+  EXPECT_EQ(read("a\t", text_format::tsv, of_windows), (documents{{"a", "", {{"", ""}}}}));
+  std::filesystem::create_directories(folder_.path() / "latin");
+  write_file(folder_ / "latin/x", "caf\xe9");
+  EXPECT_EQ(all(folder_ / "latin", text_format::folder, of_windows),
+            (documents{{"x", "", {{"", "caf\u00e9"}}}}));
+
+  text_options japanese;
+  japanese.encoding = "Shift_JIS";
+  // A trail byte may be a backslash: \u8868 is 95 5C.
+  EXPECT_EQ(read("{\"id\":1,\"text\":\"\x95\x5c\"}", text_format::automatic, japanese),
+            (documents{{"1", "", {{"text", "\u8868"}}}}));
+  EXPECT_EQ(complaint("1\t\x95\x5c\n2\ta\xff\n", text_format::automatic, japanese),
+            ":2:4: found the byte FF, expected characters of Shift_JIS");
+  EXPECT_EQ(complaint("1\ta\n2\t\x95\x5c\x95", text_format::automatic, japanese),
+            ":2:6: the Shift_JIS text ends within a character, expected the rest of the text");
+  EXPECT_EQ(complaint("1\ta\n\x95\x5c\n", text_format::automatic, japanese),
+            ":2:4: found no tab after \"\\xe8\\xa1\\xa8\", expected id<TAB>text");
+  text_options strict;
+  strict.encoding = "UTF-8";
+  EXPECT_EQ(complaint("1\ta\n2\t\xe9\n", text_format::automatic, strict),
+            ":2:3: found the byte E9, expected characters of UTF-8");
+  text_options unknown;
+  unknown.encoding = "latni1";
+  EXPECT_THROW(read("1\ta", text_format::automatic, unknown), usage_error);
+}
+
+TEST_F(text_files, a_likely_encoding_is_named) {
+  std::vector<std::string> warnings;
+  text_options options;
+  options.warn = [&](std::string const& message) { warnings.push_back(message); };
+  std::string const russian =
+      "\xf7\xd3\xd1\xcb\xc9\xca \xd4\xc5\xcb\xd3\xd4 \xce\xc1 \xd2\xd5\xd3\xd3\xcb\xcf\xcd "
+      "\xd1\xda\xd9\xcb\xc5";
+  read("1\tplain\n2\ta" + russian + "\n3\t" + russian + "\n", text_format::automatic, options);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(
+      warnings.front().ends_with(":2:4: found the byte F7, which is not UTF-8; such bytes are read "
+                                 "as Latin-1, but the text is "
+                                 "probably KOI8-R: --encoding KOI8-R"))
+      << warnings.front();
+  EXPECT_EQ(
+      complaint("{\"id\":1,\"text\":\"" + russian + "\"}"),
+      ":1:17: found the byte F7, expected UTF-8; the text is probably KOI8-R: --encoding KOI8-R");
+  // One bad byte within UTF-8.
+  warnings.clear();
+  read("1\t\xff\n2\t\u0442\u0435\u043a\u0441\u0442 \u0442\u0435\u043a\u0441\u0442\n",
+       text_format::automatic, options);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings.front().ends_with("read as Latin-1")) << warnings.front();
+}
+
+TEST_F(text_files, tables_of_columns_are_refused_by_name) {
+  std::string const make = ", expected text; python3 -c \"import polars; polars.";
+  input_and_message const rows[] = {
+      {std::string("PAR1\x15\x04", 6),
+       ":1:1: found a Parquet file" + make +
+           "read_parquet('FILE').write_csv('FILE.csv')\" makes a CSV file of it"},
+      {std::string("ARROW1\0\0", 8),
+       ":1:1: found an Arrow file" + make +
+           "read_ipc('FILE').write_csv('FILE.csv')\" makes a CSV file of it"},
+      {std::string("\xff\xff\xff\xff\x10\0\0\0", 8),
+       ":1:1: found an Arrow stream" + make +
+           "read_ipc_stream('FILE').write_csv('FILE.csv')\" makes a CSV file of it"},
+  };
+  expect_messages(rows, [&](std::string const& bytes) { return complaint(bytes); });
+  EXPECT_EQ(read("PAR1\tx\nARROW1\ty\n").size(), 2U);
+}
+
 // jsonl
 
 TEST_F(text_files, jsonl_is_an_object_a_line) {
@@ -224,7 +303,7 @@ TEST_F(text_files, jsonl_faults) {
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
             ":2:19: malformed JSON, expected a document (synta");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
-            ":2:17: malformed JSON, expected a document ");
+            ":2:17: found the byte FF, expected UTF-8; t");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
             ":2:13: found 1e999, expected a number that a double holds");
   EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);

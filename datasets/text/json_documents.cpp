@@ -14,6 +14,7 @@ namespace {
 
 void give_object(document_lines& lines, member_reader& members, std::string_view text,
                  std::uint64_t line) {
+  lines.expect_utf8();
   auto object = parse_ordered_json(text, lines.name(), "a document", line);
   if (!object.is_object())
     lines.fail_at(line, 0,

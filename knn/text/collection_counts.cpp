@@ -298,7 +298,8 @@ void count_collection(context const& ctx, collection_source const& collection,
   index_range range{0, std::numeric_limits<std::size_t>::max()};
   text_index_options reading = options;
   if (group != nullptr) {
-    auto const part = datasets::documents_of_process(ctx, collection.name, options.format, *group);
+    auto const part = datasets::documents_of_process(ctx, collection.name, options.format,
+                                                     options.reading.encoding, *group);
     if (part) {
       reading.format = part->format;
       reading.reading.lines = part->lines;

@@ -1,6 +1,7 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 
 #include "apps/shared/options/options.hpp"
+#include "datasets/text/encoding.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -42,7 +43,8 @@ std::span<named_value<datasets::text_format> const> text_formats(bool vectors) {
 }
 
 void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
-                   std::vector<std::string>& query_fields, std::string& id_field) {
+                   std::vector<std::string>& query_fields, std::string& id_field,
+                   std::string& encoding) {
   value_option(verb, "--text-fields A,B,...", text_fields,
                "JSON and tables of documents: the members or columns that are text")
       ->delimiter(',')
@@ -52,6 +54,11 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
       ->default_str("");
   value_option(verb, "--id-field NAME", id_field,
                "JSON and tables of documents: the member or column that is the id");
+  expect_read(verb,
+              value_option(verb, "--encoding NAME", encoding,
+                           "Of texts without a byte order mark: windows-1252, Shift_JIS, ...; "
+                           "default: UTF-8"),
+              datasets::expect_encoding, datasets::encoding_names());
 }
 
 void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help) {
@@ -65,8 +72,8 @@ void text_arguments::add_reading_to(CLI::App& verb) {
                   list_of_names(text_formats(vectors), name_list::alternatives));
   std::string const others = vectors ? "; queries too" : "; topics too";
   verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
-  add_fields_to(verb, index.reading.text_fields, index.reading.query_fields,
-                index.reading.id_field);
+  add_fields_to(verb, index.reading.text_fields, index.reading.query_fields, index.reading.id_field,
+                index.reading.encoding);
   verb.add_flag("--number-by-position", index.reading.number_by_position,
                 (vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
                          : "cranfield: ids are 1, 2, ... instead of the .I numbers") +

@@ -11,9 +11,10 @@
 
 namespace rulerank::inline v0::apps {
 
-/// --text-fields --query-fields --id-field.
+/// --text-fields --query-fields --id-field --encoding.
 void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
-                   std::vector<std::string>& query_fields, std::string& id_field);
+                   std::vector<std::string>& query_fields, std::string& id_field,
+                   std::string& encoding);
 
 /// --stemmer, whose values are `none` and the languages of libstemmer.
 void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help);
@@ -22,8 +23,8 @@ void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& hel
 std::span<named_value<datasets::text_format> const> text_formats(bool vectors);
 
 /// How text is read and indexed: --collection-format --labels --text-fields --query-fields
-/// --id-field --number-by-position --stop-words
-/// --stemmer --no-fold --min-length --max-length --no-numbers --weights --tf --weighting --k1 --b
+/// --id-field --encoding --number-by-position --stop-words --stemmer --no-fold --min-length
+/// --max-length --no-numbers --weights --tf --weighting --k1 --b
 /// --min-documents --max-share.
 struct text_arguments {
   std::string format = "auto";

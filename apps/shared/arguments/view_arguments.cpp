@@ -19,7 +19,7 @@ void view_arguments::add_to(CLI::App& verb) {
   path_option(verb, "--topics TOPICS", topics, "The queries' texts, whose ids are the qids");
   word_option(verb, "--show-format", format, text_formats(false), "Form of --show");
   verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too");
-  add_fields_to(verb, text_fields, query_fields, id_field);
+  add_fields_to(verb, text_fields, query_fields, id_field, encoding);
   // CLI11 would count into an optional bool, and so set it where the flag is not given.
   verb.add_flag_function(
       "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
@@ -71,6 +71,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
     sources.text_fields = arguments.text_fields;
     sources.query_fields = arguments.query_fields;
     sources.id_field = arguments.id_field;
+    sources.encoding = arguments.encoding;
     sources.number_by_position = arguments.number_by_position;
     sources.other_texts = arguments.other_texts;
     made.texts = std::make_unique<labelling::document_texts>(owner.ctx(), pool.train, sources);

@@ -34,7 +34,7 @@ struct view_arguments {
   std::string format = "auto";
   bool labels = false;
   std::vector<std::string> text_fields, query_fields;
-  std::string id_field;
+  std::string id_field, encoding;
   std::optional<bool> number_by_position;
   bool other_texts = false;
   std::string stemmer = "english";

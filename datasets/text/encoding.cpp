@@ -1,0 +1,167 @@
+#include "datasets/text/encoding.hpp"
+
+#include "core/error.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unicode/ucnv.h>
+#include <unicode/ucsdet.h>
+#include <unicode/unistr.h>
+#include <unicode/utf8.h>
+
+namespace rulerank::inline v0::datasets {
+
+namespace {
+
+using converter_owner = std::unique_ptr<UConverter, decltype(&ucnv_close)>;
+
+/// Null where ICU has no converter of this name.
+converter_owner open_converter(std::string const& name) {
+  UErrorCode status = U_ZERO_ERROR;
+  // An empty name would be the encoding of the system.
+  converter_owner converter(name.empty() ? nullptr : ucnv_open(name.c_str(), &status), ucnv_close);
+  if (converter != nullptr)
+    ucnv_setToUCallBack(converter.get(), UCNV_TO_U_CALLBACK_STOP, nullptr, nullptr, nullptr,
+                        &status);
+  if (U_FAILURE(status)) converter.reset();
+  return converter;
+}
+
+class encoding_decoder final : public decompressor {
+ public:
+  encoding_decoder(std::string name, converter_owner converter)
+      : name_(std::move(name)), converter_(std::move(converter)) {}
+
+  void feed(std::string_view bytes, sink const& out) override { convert(bytes, false, out); }
+  void finish(sink const& out) override { convert({}, true, out); }
+
+ private:
+  void convert(std::string_view bytes, bool is_end, sink const& out) {
+    char const* next = bytes.data();
+    char const* const end = next + bytes.size();
+    std::u16string text;
+    UErrorCode status = U_BUFFER_OVERFLOW_ERROR;
+    while (status == U_BUFFER_OVERFLOW_ERROR) {
+      status = U_ZERO_ERROR;
+      char16_t units[4096];
+      char16_t* written = units;
+      ucnv_toUnicode(converter_.get(), &written, std::end(units), &next, end, nullptr, is_end,
+                     &status);
+      text.append(units, written);
+    }
+    std::string utf8;
+    icu::UnicodeString(false, text.data(), static_cast<std::int32_t>(text.size()))
+        .toUTF8String(utf8);
+    if (!utf8.empty()) out(utf8);
+    if (U_FAILURE(status)) fail(status);
+  }
+
+  [[noreturn]] void fail(UErrorCode status) const {
+    if (status == U_TRUNCATED_CHAR_FOUND)
+      throw archive_fault(fmt::format("the {} text ends within a character", name_));
+    unsigned char bytes[32];  // more than a character has
+    std::int8_t count = sizeof(bytes);
+    UErrorCode none = U_ZERO_ERROR;
+    ucnv_getInvalidChars(converter_.get(), reinterpret_cast<char*>(bytes), &count, &none);
+    auto const shown = std::span(bytes).first(static_cast<std::size_t>(count));
+    throw archive_fault(fmt::format("found the {} {:02X}, expected characters of {}",
+                                    count == 1 ? "byte" : "bytes", fmt::join(shown, " "), name_));
+  }
+
+  std::string name_;
+  converter_owner converter_;
+};
+
+/// Whether all bytes are text of this encoding; the last character may be cut off.
+bool converts(std::string const& name, std::string_view text) {
+  auto converter = open_converter(name);
+  if (converter == nullptr) return false;
+  try {
+    encoding_decoder(name, std::move(converter)).feed(text, [](std::string_view) {});
+  } catch (archive_fault const&) {
+    return false;
+  }
+  return true;
+}
+
+/// Whether more characters beyond ASCII are UTF-8 than bytes are not.
+bool is_mostly_utf8(std::string_view text) {
+  std::size_t good = 0, bad = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const begin = at;
+    UChar32 c = 0;
+    U8_NEXT(text.data(), at, text.size(), c);
+    bad += c < 0;
+    good += c >= 0 && at > begin + 1;
+  }
+  return good > bad;
+}
+
+}  // namespace
+
+std::vector<std::string> encoding_names() {
+  std::vector<std::string> names;
+  for (std::int32_t c = 0; c < ucnv_countAvailable(); ++c) {
+    UErrorCode status = U_ZERO_ERROR;
+    char const* const converter = ucnv_getAvailableName(c);
+    std::uint16_t const aliases = ucnv_countAliases(converter, &status);
+    for (std::uint16_t a = 0; a < aliases; ++a)
+      names.emplace_back(ucnv_getAlias(converter, a, &status));
+  }
+  return names;
+}
+
+void expect_encoding(std::string const& name) {
+  if (open_converter(name) == nullptr)
+    throw usage_error(fmt::format(
+        "found the encoding '{}', expected one such as windows-1252, Shift_JIS or GB18030", name));
+}
+
+std::unique_ptr<decompressor> make_encoding_decoder(std::string const& name) {
+  expect_encoding(name);
+  return std::make_unique<encoding_decoder>(name, open_converter(name));
+}
+
+std::size_t first_not_utf8(std::string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size();) {
+    std::uint64_t eight = 0;
+    if (at + sizeof(eight) <= text.size()) {
+      std::memcpy(&eight, text.data() + at, sizeof(eight));
+      if ((eight & 0x8080808080808080U) == 0) {
+        at += sizeof(eight);
+        continue;
+      }
+    }
+    std::size_t const begin = at;
+    UChar32 c = 0;
+    U8_NEXT(text.data(), at, text.size(), c);
+    if (c < 0) return begin;
+  }
+  return text.npos;
+}
+
+std::string likely_encoding(std::string_view text) {
+  constexpr std::size_t enough = 1 << 16;
+  text = text.substr(0, enough);
+  if (is_mostly_utf8(text)) return {};
+  UErrorCode status = U_ZERO_ERROR;
+  std::unique_ptr<UCharsetDetector, decltype(&ucsdet_close)> const detector(ucsdet_open(&status),
+                                                                            ucsdet_close);
+  ucsdet_setText(detector.get(), text.data(), static_cast<std::int32_t>(text.size()), &status);
+  std::int32_t count = 0;
+  UCharsetMatch const** const matches = ucsdet_detectAll(detector.get(), &count, &status);
+  if (U_FAILURE(status)) return {};
+  for (std::int32_t m = 0; m < count; ++m) {
+    std::string const name = ucsdet_getName(matches[m], &status);
+    if (U_SUCCESS(status) && !name.starts_with("UTF-") && converts(name, text)) return name;
+  }
+  return {};
+}
+
+}  // namespace rulerank::datasets
