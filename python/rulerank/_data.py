@@ -6,6 +6,7 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -18,12 +19,20 @@ def is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "iloc")
 
 
+def as_frame(X):
+    """A table of Arrow's kind, as polars and pyarrow have it, as a frame of pandas; anything else as it is."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if is_frame(X) or names is None or not hasattr(X, "__arrow_c_stream__"):
+        return X
+    return pd.DataFrame({name: np.asarray(X[name]) for name in names})
+
+
 HOST_MEMORY = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
 
 
 def of_another_library(X, name="X"):
     """Whether X is an array that comes through DLPack. One that the CPU cannot read is an error, which calls it `name`."""
-    if not hasattr(X, "__dlpack__") or isinstance(X, np.ndarray) or is_frame(X):
+    if not hasattr(X, "__dlpack__") or hasattr(X, "__arrow_c_array__") or isinstance(X, np.ndarray) or is_frame(X):
         return False
     kind, number = X.__dlpack_device__()
     if kind not in HOST_MEMORY:
@@ -45,6 +54,7 @@ def as_array(X, name="X"):
 
 def split_qid(X, qid, qid_column):
     """X without the column of the query ids, and the query ids or None."""
+    X = as_frame(X)
     if qid_column is None:
         return as_array(X), qid
     if is_frame(X):
@@ -56,8 +66,8 @@ def split_qid(X, qid, qid_column):
             raise UsageError(f"qid: found it beside the column {qid_column!r} of X, expected one of them")
         return X.drop(columns=qid_column), X[qid_column].to_numpy()
     if hasattr(X, "columns"):  # its column of query ids would be taken for a feature
-        raise UsageError(f"X: found {type(X).__name__} of {type(X).__module__.split('.')[0]}, expected a frame of pandas, "
-                         "as X.to_pandas() gives it")
+        raise UsageError(f"X: found {type(X).__name__} of {type(X).__module__.split('.')[0]}, expected a frame of "
+                         "pandas, polars or pyarrow")
     X = as_array(X)
     if isinstance(qid_column, str):
         return X, qid

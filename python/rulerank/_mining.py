@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._data import as_array, checked_csr, data_error, is_frame
+from ._data import as_array, as_frame, checked_csr, data_error, is_frame
 from ._parameters import checked
 from ._run import running
 from .exceptions import UsageError
@@ -83,7 +83,7 @@ def _items(row, transaction):
 
 def _transactions(transactions):
     """The library's rows of items, their number, and the items' names."""
-    transactions = as_array(transactions, "transactions")
+    transactions = as_array(as_frame(transactions), "transactions")
     if is_frame(transactions):
         names = list(transactions.columns)
         if not all(isinstance(name, numbers.Number) for name in names):

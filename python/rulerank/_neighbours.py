@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import as_array, expect_unicode, of_another_library, validated
+from ._data import as_array, as_frame, expect_unicode, of_another_library, validated
 from ._parameters import checked
 from ._run import Running
 from .exceptions import UsageError
@@ -36,7 +36,7 @@ def rows_of(fitted, X, reset=False):
             if reset and len(getattr(X, "shape", ())) == 2:
                 fitted.n_features_in_ = int(X.shape[1])
             return X
-    return validated(fitted, X, reset=reset, order="C", ensure_all_finite=False, dtype=[
+    return validated(fitted, as_frame(X), reset=reset, order="C", ensure_all_finite=False, dtype=[
         np.float64, np.float32, np.float16, np.int8, np.uint8, np.int32])
 
 
@@ -46,7 +46,7 @@ def objects_of(X, what):
         raise UsageError(f"X: found a text, expected a list of {what}s")
     if hasattr(X, "columns") or isinstance(X, Mapping):
         raise UsageError(f"X: found a {type(X).__name__}, expected a list of {what}s, such as one column of a frame")
-    return list(X)
+    return X.to_pylist() if hasattr(X, "to_pylist") else list(X)  # of pyarrow, whose elements are no text
 
 
 def strings_of(X, what):

@@ -41,6 +41,7 @@ KINDS = {
     collections.abc.Sequence: ("a list", np.iterable),
     collections.abc.Mapping: ("a dict", lambda value: isinstance(value, collections.abc.Mapping)),
     collections.abc.Callable: ("a callable", callable),
+    _types.Table: ("a frame", lambda value: hasattr(value, "columns")),
     np.random.RandomState: ("a RandomState", lambda value: isinstance(value, np.random.RandomState)),
     _core.Cuts: ("cuts_ of an estimator", lambda value: isinstance(value, _core.Cuts)),
 }

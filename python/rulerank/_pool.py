@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _core
-from ._data import as_array, expect_unicode, in_doubles
+from ._data import as_array, as_frame, data_error, expect_unicode, in_doubles, is_frame
 from ._evaluation import Qrels, _by_query
 from ._letor import LetorData, _letor_data
 from ._parameters import checked
@@ -22,8 +22,28 @@ if typing.TYPE_CHECKING:
     from ._types import Count, Judgments, Path, Progress, Retrieved, Rows, Texts
 
 
+ID_COLUMNS = ("id", "docno", "docid", "qid")
+
+
+def _texts_of_frame(frame, name):
+    """{id: {column: text}}; an empty cell is no field."""
+    ids = [column for column in frame.columns if column in ID_COLUMNS]
+    if len(ids) != 1:
+        raise UsageError(f"{name}: found the columns {', '.join(map(str, frame.columns))}, expected one of "
+                         f"{', '.join(ID_COLUMNS)}, and texts")
+    texts = {}
+    for row, (one, fields) in enumerate(zip(frame[ids[0]].tolist(), frame.drop(columns=ids).to_dict("records"))):
+        if one in texts:
+            raise data_error(name, row, f"found the id {one!r} again, expected each once")
+        texts[one] = {field: text for field, text in fields.items() if text is not None and text == text}
+    return texts
+
+
 def _texts_of(given, name):
-    """A path, or [(id, [(field, text)])] of a dict."""
+    """A path, or [(id, [(field, text)])] of a dict or a frame."""
+    given = as_frame(given)
+    if is_frame(given):
+        given = _texts_of_frame(given, name)
     if not isinstance(given, Mapping):
         return str(given)
     texts = []
@@ -73,7 +93,8 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
 
     Parameters
     ----------
-    documents : {id: text} or {id: {field: text}}; or the path of a file or folder: TSV, JSON lines, TREC's or SMART's form
+    documents : {id: text} or {id: {field: text}}; a frame with the column id, docno, docid or qid and columns of text; or the path
+        of a file or folder: TSV, JSON lines, TREC's or SMART's form
     topics : in the same forms
     judgments : {qid: {docno: label}}, a `Qrels`, ranx's Qrels, or the path of TREC judgments; a label below 0: not judged
     candidates : the nearest documents of a topic that become rows, at most

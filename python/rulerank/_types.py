@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 Array: typing.TypeAlias = npt.NDArray[typing.Any]
-#: Rows of numbers: arrays, frames, sparse matrices, and arrays of other libraries through DLPack.
+#: Rows of numbers: arrays, frames of pandas, polars and pyarrow, sparse matrices, and arrays of other libraries through DLPack.
 Rows: typing.TypeAlias = typing.Union[npt.ArrayLike, "sp.spmatrix", "sp.sparray"]
 Vector: typing.TypeAlias = npt.ArrayLike
 Path: typing.TypeAlias = typing.Union[str, os.PathLike[str]]
@@ -27,13 +27,19 @@ Penalty: typing.TypeAlias = typing.Union[float, typing.Literal["cross-fit"]]
 Progress: typing.TypeAlias = typing.Union[bool, Callable[[str, int, int], bool]]
 RandomState: typing.TypeAlias = typing.Union[int, np.random.RandomState, None]
 Labels: typing.TypeAlias = Iterable[typing.Union[int, None]]
-#: The path of a file or folder of texts, or {id: text} or {id: {field: text}}.
-Texts: typing.TypeAlias = typing.Union[str, "os.PathLike[str]", Mapping[str, typing.Union[str, Mapping[str, str]]]]
+#: The path of a file or folder of texts, {id: text} or {id: {field: text}}, or a frame with ids and texts.
+Texts: typing.TypeAlias = typing.Union[str, "os.PathLike[str]", Mapping[str, typing.Union[str, Mapping[str, str]]], "Table"]
 #: {qid: {docno: label}}, or what has `to_dict` and gives that, as ranx's Qrels.
 Judgments: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, int]], "AsDict"]
 #: The same with scores, or ranx's Run.
 Retrieved: typing.TypeAlias = typing.Union[Mapping[str, Mapping[str, float]], "AsDict"]
 Scores: typing.TypeAlias = Mapping[str, npt.ArrayLike]
+
+
+class Table(typing.Protocol):
+    """A frame of pandas or polars, or a table of pyarrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
 class AsDict(typing.Protocol):

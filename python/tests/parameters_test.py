@@ -53,7 +53,7 @@ def test_parameters_that_are_set_later(name, value):
 
 
 class AnotherFrame:
-    """As polars has it: an array to NumPy."""
+    """An array to NumPy, and no table of Arrow's kind."""
 
     columns = ["qid", "a", "b", "c"]
 
@@ -62,7 +62,7 @@ class AnotherFrame:
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: RuleRanker().fit(AnotherFrame(), Y), "X: found AnotherFrame of parameters_test, expected a frame of pandas"),
+    (lambda: RuleRanker().fit(AnotherFrame(), Y), "X: found AnotherFrame of parameters_test, expected a frame of pandas, polars or pyarrow"),
     (lambda: RuleRanker("rules", rule_size=2.5).fit(X, Y), "rule_size: found 2.5, expected a whole number from 0"),
     (lambda: Discretizer(bins=None).fit(X), "bins: found None, expected a whole number from 0 or 'cv'"),
     (lambda: RuleRanker(members=3).fit(X, Y), "members: found 3, expected text or a list"),
