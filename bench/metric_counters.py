@@ -34,10 +34,10 @@ def searches(a):
         for data, file in (("vectors", a.vectors), ("words", a.words)):
             ranges = [f"radii={r}" for r in (1, 2, 3)] if data == "words" else [f"share={s}" for s in (".01", ".1", "1")]
             setting = "radii=" if data == "words" else "share="
-            for engine in ("sss", "sss-pivots", "lc", "brute"):
+            for engine in ("sss-objects", "sss-pivots", "lc-growing", "brute-sort"):
                 if kinds == "kNN" and engine == "sss-pivots":
                     continue
-                for alpha in (".4", ".5", ".66") if engine == "sss" else (".66",) if engine == "sss-pivots" else (".4",):
+                for alpha in (".4", ".5", ".66") if engine == "sss-objects" else (".66",) if engine == "sss-pivots" else (".4",):
                     for of in [[one, "k="] for one in ranges] if kinds == "ranges" else [[f"k={k}", setting] for k in (8, 16, 32)]:
                         yield data, [f"{data}={file}", "part=search", f"engines={engine}", f"alpha={alpha}",
                                      f"queries={a.queries}", *of, "batches=0", "rounds=1", "cpu=4", "serial=1"]
@@ -46,7 +46,7 @@ def searches(a):
 def profiled(a, line, metrics):
     """The bench's line, and {launch: {metric: value}} of its kernels, in their order."""
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)]
-    if "engines=brute" not in line:
+    if "engines=brute-sort" not in line:
         command += ["--kernel-name", "regex:search_queries"]
     command += ["--launch-count", str(a.launches), a.bench, *line]
     done = subprocess.run(command, capture_output=True, text=True, timeout=a.limit)
@@ -66,9 +66,9 @@ def profiled(a, line, metrics):
 
 
 def of_last_search(told, launches, engine):
-    """Of the two answers the second: of `brute` half of all launches, of others as many as the bench says."""
+    """Of the two answers the second: of `brute-sort` half of all launches, of others as many as the bench says."""
     count = told["launches"]
-    if engine == "brute":
+    if engine == "brute-sort":
         if len(launches) % 2 != 0:
             raise RuntimeError(f"{len(launches)} launches of two searches")
         count = len(launches) // 2

@@ -15,7 +15,9 @@ import common
 from common import Rows
 
 table = functools.partial(common.table, digits=".3f")
-PUBLISHED = ("brute", "lc", "sss")
+PUBLISHED = ("brute-sort", "lc-growing", "sss-objects")
+# What results of earlier versions call them.
+FORMER = {"brute": "brute-sort", "lc": "lc-growing", "sss": "sss-objects"}
 ALPHAS = (.4, .5, .66)
 
 
@@ -25,15 +27,19 @@ def jobs_of(a):
     for name, line in (("words", [f"words={a.words}"]), ("vectors", [f"vectors={a.vectors}"])):
         line = [*line, "part=search", f"gpus={a.gpus}"]
         jobs[f"{name}-pairs"] = [*line, "engines=pairs", "batches=0,1", "rounds=5"]
-        jobs[f"{name}-lc"] = [*line, "engines=lc", "batches=5,30,100,200,0", "rounds=3"]
+        jobs[f"{name}-lc"] = [*line, "engines=lc-growing", "batches=5,30,100,200,0", "rounds=3"]
         for alpha in reversed(ALPHAS):
-            jobs[f"{name}-sss-{alpha:g}"] = [*line, "engines=sss", f"alpha={alpha:g}", "batches=0", "rounds=1", "cpu=1000",
+            jobs[f"{name}-sss-{alpha:g}"] = [*line, "engines=sss-objects", f"alpha={alpha:g}", "batches=0", "rounds=1", "cpu=1000",
                                              "serial=50"]
-        jobs[f"{name}-brute"] = [*line, "engines=brute", "batches=0", "rounds=1"]
+        jobs[f"{name}-brute"] = [*line, "engines=brute-sort", "batches=0", "rounds=1"]
         jobs[f"{name}-shrinking"] = [*line, "engines=lc-shrinking", "queries=8000", "batches=0", "rounds=1", "cpu=200", "serial=10"]
         jobs[f"{name}-sss-pivots"] = [*line, "engines=sss-pivots", "alpha=.66", "queries=4000", "batches=0",
                                       "rounds=1", "cpu=200", "serial=10"]
     return jobs
+
+
+def rows_of(out, case):
+    return Rows({**row, "engine": FORMER.get(row["engine"], row["engine"])} for row in common.case_rows(out, case))
 
 
 def kind_of(row):
@@ -123,16 +129,16 @@ def speed_ups(out, figures, name, kinds, rows, text):
 
 
 def whole_alphas(rows):
-    """{alpha: time of all searches} of `sss`, of those alphas that have every search that one of them has."""
+    """{alpha: time of all searches} of `sss-objects`, of those alphas that have every search that one of them has."""
     times = {}
-    for row in rows.where(engine="sss"):
+    for row in rows.where(engine="sss-objects"):
         times.setdefault(row["alpha"], {})[kind_of(row)] = us(row, "whole_s")
     searches = {kind for of in times.values() for kind in of}
     return {alpha: sum(of.values()) for alpha, of in times.items() if set(of) == searches}
 
 
 def best_alpha(rows):
-    """Of `sss` the alpha that took least in all searches; None where not every one of ALPHAS has them all."""
+    """Of `sss-objects` the alpha that took least in all searches; None where not every one of ALPHAS has them all."""
     times = whole_alphas(rows)
     return min(times, key=times.get) if set(times) == set(ALPHAS) else None
 
@@ -149,13 +155,13 @@ def counters_of_pivots(name, counters, text):
 
 
 def batches(out, name, rows, text):
-    of = [row for row in rows.where(engine="lc") if is_range(row)]
+    of = [row for row in rows.where(engine="lc-growing") if is_range(row)]
     if not of:
         return
     sizes = sorted({row["batch"] for row in of})
     cell = {(kind_of(row), row["batch"]): row for row in of}
     kinds = [kind for kind in dict.fromkeys(map(kind_of, of)) if all((kind, size) in cell for size in sizes)]
-    text.append(f"\n### Figure 4.10, {name}: `lc`, queries a second by the size of a batch, and over all threads of the "
+    text.append(f"\n### Figure 4.10, {name}: `lc-growing`, queries a second by the size of a batch, and over all threads of the "
                 "CPU\n\n" + table(["search", *(f"{size:,}" for size in sizes), *(f"{size:,}: over CPU" for size in sizes)],
                                   [[kind, *(cell[kind, size]["queries_per_s"] for size in sizes),
                                     *(cell[kind, size]["queries_per_s"] / cell[kind, size]["cpu_threads_queries_per_s"]
@@ -165,7 +171,7 @@ def batches(out, name, rows, text):
                    for value in (lambda row: row["queries_per_s"],
                                  lambda row: row["queries_per_s"] / row["cpu_threads_queries_per_s"]))
     common.draw(out / f"figure-4.10-{name}.svg", [
-        common.Lines(f"Figure 4.10 a: {name}, lc, queries a second", "queries in a batch", lines),
+        common.Lines(f"Figure 4.10 a: {name}, lc-growing, queries a second", "queries in a batch", lines),
         common.Lines(f"Figure 4.10 b: over {of[0]['cpu_threads']} threads of the CPU", "queries in a batch", over,
                      [common.Level("as fast", 1, "#555555")])], 2)
 
@@ -174,26 +180,26 @@ def draw(out):
     commits = commit_of(out)
     text = ["# Metric search on GPUs\n\nMade by `bench/metric_gpu.py` from the lines beside it"
             + (f", all of {commits[0]}.\n" if len(commits) == 1 else f": of {len(commits)} builds, {'; '.join(commits)}.\n")]
-    counters = common.case_rows(out, "counters")
+    counters = rows_of(out, "counters")
     for name in ("words", "vectors"):
-        every = Rows(row for case in common.case_names(out, f"{name}-") for row in common.case_rows(out, case))
+        every = Rows(row for case in common.case_names(out, f"{name}-") for row in rows_of(out, case))
         if not every:
             continue
         rows = Rows(row for row in every if row["batch"] == row["queries"] and row["batch"] > 1)
         alpha = best_alpha(rows)
         if alpha is None:
-            text.append(f"\n{name}: of `sss` only the alphas {sorted(whole_alphas(rows))} have every search, so figures 4.1 "
+            text.append(f"\n{name}: of `sss-objects` only the alphas {sorted(whole_alphas(rows))} have every search, so figures 4.1 "
                         "and 4.4, which compare alphas, and the one for the others are not drawn from it.\n")
-        shown = Rows(row for row in rows if row["engine"] in PUBLISHED and (row["engine"] != "sss" or row["alpha"] == alpha))
+        shown = Rows(row for row in rows if row["engine"] in PUBLISHED and (row["engine"] != "sss-objects" or row["alpha"] == alpha))
         for figure, wanted, kinds in (("4.1", is_range, "ranges"), ("4.4", lambda row: not is_range(row), "kNN")):
             if alpha is not None:
-                normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss` by alpha, {kinds}",
-                           [row for row in rows.where(engine="sss") if wanted(row)], counters, text)
-        normalized(out, f"4.2-{name}", f"Figure 4.2, {name}: `sss-pivots` beside `sss`, ranges",
+                normalized(out, f"{figure}-{name}", f"Figure {figure}, {name}: `sss-objects` by alpha, {kinds}",
+                           [row for row in rows.where(engine="sss-objects") if wanted(row)], counters, text)
+        normalized(out, f"4.2-{name}", f"Figure 4.2, {name}: `sss-pivots` beside `sss-objects`, ranges",
                    [row for row in rows if row["engine"].startswith("sss") and row["alpha"] == .66 and is_range(row)],
                    counters, text)
         counters_of_pivots(name, counters, text)
-        normalized(out, f"4.3-{name}", f"Figure 4.3, {name}: `lc` by a growing and a shrinking radius, kNN",
+        normalized(out, f"4.3-{name}", f"Figure 4.3, {name}: lists of clusters by a growing and a shrinking radius, kNN",
                    [row for row in rows if row["engine"].startswith("lc") and not is_range(row)], counters, text)
         for figure, of, wanted, kinds in (("4.5", ("4.6", "4.7"), is_range, "ranges"),
                                           ("4.8", ("4.9",), lambda row: not is_range(row), "kNN")):

@@ -2,7 +2,8 @@
 //
 //   metric_gpu_bench words=FILE [objects=51589] [queries=40000]       one a line
 //   metric_gpu_bench vectors=FILE [objects=96000] [queries=24000]     SISAP's text
-//   ... [metric=l2] [radii=1,2,3] [share=.01,.1,1] [k=8,16,32] [engines=brute,lc,...] [bucket=0]
+//   ... [metric=l2] [radii=1,2,3] [share=.01,.1,1] [k=8,16,32] [engines=brute-sort,lc-growing,...]
+//   [bucket=0]
 //       [alpha=.4,.5,.66] [batches=5,30,100,200,0] [batch_rounds=40] [cpu=8000] [serial=1000]
 //       [gpus=1] [threads=0] [rounds=5] [part=search|matrix|both] [write=FOLDER]
 //

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -377,8 +378,12 @@ void add_search_metric(CLI::App& search, session& owner) {
                 "So many indexes, each of a part of the collection, which all do every query",
                 {1, std::size_t{1} << 16});
   arguments->over_ranks.add_to(*verb);
-  engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
-                "How queries are done; auto: index, on GPUs what suits the index type");
+  auto const* const engine =
+      engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
+                    "How queries are done; auto: index, on GPUs what suits the index type");
+  for (auto const& [before, now] : {std::pair("brute", "brute-sort"), std::pair("lc", "lc-growing"),
+                                    std::pair("sss", "sss-objects")})
+    renamed_value(*verb, engine, before, "0.1.0", now);
   verb->add_flag("--check-metric", arguments->check_metric,
                  fmt::format("Look among {} random triples of objects for a distance that breaks "
                              "the triangle inequality",

@@ -21,16 +21,17 @@
 namespace rulerank::inline v0::knn {
 
 /// How queries are searched: by the index itself on the CPU, or on GPUs. All engines find the same.
-/// `pairs` and `brute` read an index of type brute; the other GPU engines, which are published
-/// ones, read an index of the type in their names.
+/// `pairs` and `brute_sort` read an index of type brute, `lc_growing` and `lc_shrinking` one of
+/// type lc, `sss_objects` and `sss_pivots` one of type sss. All GPU engines but `pairs` are
+/// published ones.
 enum class metric_engine : std::uint8_t {
   automatic,  ///< on GPUs the first engine that reads the index's type, `pairs` for type brute
   index,      ///< `metric_index::search`
   pairs,
-  brute,
-  lc,
+  brute_sort,
+  lc_growing,
   lc_shrinking,
-  sss,
+  sss_objects,
   sss_pivots,
 };
 
@@ -44,7 +45,7 @@ struct metric_gpu_work {
   std::uint64_t launches = 0;     ///< kernels that search, of all devices
   std::uint64_t devices = 0;      ///< that shared out the queries of a call; the most of all calls
   double kernel_s = 0;            ///< their seconds, of the slowest device in each call
-  /// lc, sss: queries whose first radius has too few objects (`pending`).
+  /// Of types lc and sss: queries whose first radius has too few objects (`pending`).
   engine_counts counts{};
   metric_gpu_work& operator+=(metric_gpu_work const& more) {
     evaluations += more.evaluations;

@@ -148,7 +148,7 @@ TEST_P(metric_gpus, share_out_what_pays) {
   auto const queries = vectors_space->queries({}, asked);
   auto const one_query = vectors_space->queries({}, asked.rows(0, 1));
   expect_shares(vectors_space, *queries, *one_query, metric_engine::pairs);
-  expect_shares(vectors_space, *queries, *one_query, metric_engine::lc);
+  expect_shares(vectors_space, *queries, *one_query, metric_engine::lc_growing);
   expect_shares(words_space, *words_space->queries(asked_words),
                 *words_space->queries({asked_words[0]}), metric_engine::pairs);
 }
@@ -188,7 +188,7 @@ TEST_P(metric_gpus, batches_find_what_all_do) {
   auto const space = std::make_shared<vector_space const>(context(), rows, metric_distance::l2);
   metric_index const index({}, space, {.type = metric_index_type::lc});
   metric_gpu_index const gpu(ctx(), index);
-  EXPECT_EQ(gpu.engine(), metric_engine::lc);
+  EXPECT_EQ(gpu.engine(), metric_engine::lc_growing);
   neighbours const all = gpu.search(ctx(), *space->queries({}, asked), 8);
   for (std::size_t first = 0; first < asked.size(); first += 30) {
     std::size_t const count = std::min<std::size_t>(30, asked.size() - first);
@@ -202,7 +202,7 @@ TEST_P(metric_gpus, several_threads_at_once) {
   auto const words = drawn_words(2000, 19, 12);
   auto const space = std::make_shared<word_space const>(words);
   auto const asked = space->queries(drawn_words(60, 20, 12));
-  for (auto const engine : {metric_engine::pairs, metric_engine::lc}) {
+  for (auto const engine : {metric_engine::pairs, metric_engine::lc_growing}) {
     metric_index const index({}, space, {.type = index_type_of(engine)});
     metric_gpu_index const gpu(ctx(), index, {engine});
     neighbours const expected = gpu.search(ctx(), *asked, 5);

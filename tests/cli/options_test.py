@@ -188,6 +188,17 @@ class Names(harness.CommandLine):
             self.assertNotIn(f"{old} ", self.expect(0, *[w for w in line[:2] if w in (
                 "reduce", "discretize", "split", "sample", "search", "text")], "--help").stdout.decode())
 
+    def test_values_of_earlier_versions(self):
+        words = self.file("words.txt", b"casa\nperro\n")
+        line = ["search", "metric", "--metric", "edit", "--collection", words, "--queries", words]
+        for before, now in (("brute", "brute-sort"), ("lc", "lc-growing"), ("sss", "sss-objects")):
+            for option in (["--engine", before], [f"--engine={before}"]):
+                old, new = self.rulerank(*line, *option), self.rulerank(*line, "--engine", now)
+                note = f"rulerank: --engine {before} is deprecated since version 0.1.0; use {now}\n".encode()
+                self.assertEqual((old.stdout, old.stderr, old.returncode), (new.stdout, note + new.stderr, new.returncode))
+            self.expect(0, *line, "--index-type", before)  # the name of an index type stays
+        self.expect(2, *line, "--engine", "egnat", message="found engine 'egnat', expected one of auto, index, pairs")
+
     def test_two_names_of_one_option(self):
         train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d % 2, d // 6, d % 5, d % 3)
                                                 for d in range(36)))

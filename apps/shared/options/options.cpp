@@ -87,9 +87,15 @@ void renamed_option(CLI::App& verb, std::string const& before, std::string const
   app_of(verb).renamed[before] = {now->get_name(), since};
 }
 
+void renamed_value(CLI::App& verb, CLI::Option const* option, std::string const& before,
+                   std::string const& since, std::string const& now) {
+  app_of(verb).renamed[option->get_name() + ' ' + before] = {now, since};
+}
+
 std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
                                             std::function<void(std::string const&)> const& note) {
   CLI::App const* app = &program;
+  std::string option;  // the last one
   for (std::string& word : line) {
     auto const below =
         app->get_subcommands([&](CLI::App const* verb) { return verb->get_name() == word; });
@@ -98,11 +104,21 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
       continue;
     }
     auto const* const verb = dynamic_cast<verb_app const*>(app);
-    std::string const name = word.substr(0, word.find('='));
-    if (verb == nullptr || !verb->renamed.contains(name)) continue;
-    auto const& [now, since] = verb->renamed.at(name);
-    note(fmt::format("{} is deprecated since version {}; use {}", name, since, now));
-    word.replace(0, name.size(), now);
+    if (verb == nullptr) continue;
+    auto const use_current = [&](std::string const& before, std::size_t begin, std::size_t count) {
+      auto const found = verb->renamed.find(before);
+      if (found == verb->renamed.end()) return;
+      auto const& [now, since] = found->second;
+      note(fmt::format("{} is deprecated since version {}; use {}", before, since, now));
+      word.replace(begin, count, now);
+    };
+    std::size_t value = 0;  // where it begins
+    if (word.starts_with("--")) {
+      use_current(std::string(word, 0, word.find('=')), 0, std::min(word.find('='), word.size()));
+      option = word.substr(0, word.find('='));
+      value = std::min(option.size() + 1, word.size());
+    }
+    use_current(option + ' ' + word.substr(value), value, word.size() - value);
   }
   return line;
 }

@@ -40,10 +40,10 @@ class verb_app final : public CLI::App {
   std::map<std::string, value_words> values;  ///< by the option's name
   bool over_ranks = false;                    ///< `runs_over_ranks`
   struct current_name {
-    std::string option;  ///< "--new"
-    std::string since;   ///< the version that renamed the option
+    std::string now;    ///< "--new" or "new"
+    std::string since;  ///< the version that renamed it
   };
-  std::map<std::string, current_name> renamed;  ///< by the old name, "--old"
+  std::map<std::string, current_name> renamed;  ///< by the old name, "--old" or "--option old"
 };
 
 /// Adds a verb with the common options; `body` runs when the line names it, and what it throws
@@ -94,8 +94,12 @@ void runs_over_ranks(CLI::App& verb);
 void renamed_option(CLI::App& verb, std::string const& before, std::string const& since,
                     CLI::Option const* now);
 
-/// The line with the names of today for options of earlier versions; `note` gets a message for each
-/// of those.
+/// Likewise for a value of an option.
+void renamed_value(CLI::App& verb, CLI::Option const* option, std::string const& before,
+                   std::string const& since, std::string const& now);
+
+/// The line with the names of today for options and values of earlier versions; `note` gets a
+/// message for each of those.
 std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
                                             std::function<void(std::string const&)> const& note);
 

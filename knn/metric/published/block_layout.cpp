@@ -45,10 +45,10 @@ void read_pivots(structure_reader& from, block_layout& layout) {
 
 metric_index_type type_read_by(metric_engine engine) {
   switch (engine) {
-    case metric_engine::lc:
+    case metric_engine::lc_growing:
     case metric_engine::lc_shrinking:
       return metric_index_type::lc;
-    case metric_engine::sss:
+    case metric_engine::sss_objects:
     case metric_engine::sss_pivots:
       return metric_index_type::sss;
     default:

@@ -23,7 +23,7 @@ namespace rulerank::inline v0::knn {
 metric_index_type type_read_by(metric_engine engine);
 
 struct block_layout : gpu_layout {
-  metric_engine engine = metric_engine::brute;
+  metric_engine engine = metric_engine::brute_sort;
   exclusion rule{{}};
   std::vector<double> radius;             ///< lc: [centres]
   std::vector<std::uint32_t> cluster_of;  ///< lc: [objects - centres]
@@ -49,10 +49,10 @@ void with_candidates(block_layout const& layout, placed_tables const& at, Visit 
   sss_table const table{layout.objects, layout.pivots, at.table};
   auto const centres = static_cast<std::uint32_t>(layout.radius.size());
   switch (layout.engine) {
-    case metric_engine::lc:
+    case metric_engine::lc_growing:
     case metric_engine::lc_shrinking:
       return visit(lc_candidates{centres, layout.objects - centres, at.radius, at.cluster_of});
-    case metric_engine::sss:
+    case metric_engine::sss_objects:
       return visit(sss_candidates{table});
     case metric_engine::sss_pivots:
       return visit(sss_pivot_candidates{table});

@@ -240,9 +240,9 @@ void expect_same(metric_index const& index, host_search const& gpu, metric_queri
   }
 }
 
-constexpr metric_engine engines[] = {metric_engine::pairs, metric_engine::brute,
-                                     metric_engine::lc,    metric_engine::lc_shrinking,
-                                     metric_engine::sss,   metric_engine::sss_pivots};
+constexpr metric_engine engines[] = {metric_engine::pairs,       metric_engine::brute_sort,
+                                     metric_engine::lc_growing,  metric_engine::lc_shrinking,
+                                     metric_engine::sss_objects, metric_engine::sss_pivots};
 constexpr block_shape shapes[] = {{1, 64}, {3, 1 << 16}};
 
 void expect_same_vectors(vectors const& rows, vectors const& asked) {
@@ -300,7 +300,7 @@ TEST(block_search, has_many_threads) {
   auto const asked = drawn_vectors(2, 3, 20, 4);
   auto const space = std::make_shared<vector_space>(one_thread(), rows, metric_distance::l2);
   metric_index const index(one_thread(), space, {.type = metric_index_type::lc, .bucket = 5});
-  host_search const gpu(index, metric_engine::lc, {34, 2048});
+  host_search const gpu(index, metric_engine::lc_growing, {34, 2048});
   auto const expected = index.search(one_thread(), *space->queries(one_thread(), asked), 9);
   auto const found = gpu.search(queries_of(one_thread(), gpu.layout, asked), {9, 0});
   for (std::size_t q = 0; q < 2; ++q)
@@ -313,7 +313,8 @@ TEST(block_search, excludes) {
   auto const asked = drawn_vectors(20, 2, 16, 0);
   auto const space = std::make_shared<vector_space>(one_thread(), rows, metric_distance::l2);
   std::uint64_t const all = 20 * 600;
-  for (auto const engine : {metric_engine::lc, metric_engine::sss, metric_engine::sss_pivots}) {
+  for (auto const engine :
+       {metric_engine::lc_growing, metric_engine::sss_objects, metric_engine::sss_pivots}) {
     metric_index const index(one_thread(), space, {.type = type_read_by(engine), .bucket = 10});
     host_search const gpu(index, engine, {4, 4096});
     auto const queries = queries_of(one_thread(), gpu.layout, asked);
@@ -322,7 +323,7 @@ TEST(block_search, excludes) {
     // The index excludes by the same rule.
     metric_work of_cpu;
     index.search_range(one_thread(), *space->queries(one_thread(), asked), .05, &of_cpu);
-    if (engine != metric_engine::lc) {
+    if (engine != metric_engine::lc_growing) {
       EXPECT_EQ(gpu.work.evaluations, of_cpu.evaluations);
     }
   }
@@ -333,7 +334,7 @@ TEST(block_search, asks_again_with_a_larger_radius) {
   auto const far = drawn_vectors(10, 2, 18, 9);
   auto const space = std::make_shared<vector_space>(one_thread(), rows, metric_distance::l2);
   metric_index const index(one_thread(), space, {.type = metric_index_type::lc});
-  host_search const gpu(index, metric_engine::lc, {2, 4096});
+  host_search const gpu(index, metric_engine::lc_growing, {2, 4096});
   gpu.search(queries_of(one_thread(), gpu.layout, far), {3, 0});
   EXPECT_GT(count_of(gpu.work.counts, "pending"), 0U);
 }
@@ -342,19 +343,20 @@ TEST(block_search, refuses_what_it_does_not_search) {
   auto const rows = drawn_vectors(5, 2, 1, 0);
   auto const angles = std::make_shared<vector_space>(one_thread(), rows, metric_distance::angular);
   metric_index const of_angles(one_thread(), angles, {.type = metric_index_type::brute});
-  EXPECT_THROW(expect_searched(of_angles, metric_engine::brute, metric_index_type::brute),
+  EXPECT_THROW(expect_searched(of_angles, metric_engine::brute_sort, metric_index_type::brute),
                usage_error);
   auto const space = std::make_shared<vector_space>(one_thread(), rows, metric_distance::l2);
   metric_index const index(one_thread(), space, {.type = metric_index_type::brute});
-  EXPECT_THROW(expect_searched(index, metric_engine::lc, metric_index_type::lc), usage_error);
-  auto const layout = lay_out_blocks(index, metric_engine::brute);
+  EXPECT_THROW(expect_searched(index, metric_engine::lc_growing, metric_index_type::lc),
+               usage_error);
+  auto const layout = lay_out_blocks(index, metric_engine::brute_sort);
   EXPECT_THROW(queries_of(layout, {"word"}), usage_error);
   EXPECT_THROW(queries_of(one_thread(), layout, drawn_vectors(5, 3, 1, 0)), usage_error);
   object_space const numbers(std::vector<double>{1, 2},
                              [](double a, double b) { return std::abs(a - b); });
   auto const shared = std::make_shared<decltype(numbers)>(numbers);
   metric_index const of_numbers(one_thread(), shared, {.type = metric_index_type::brute});
-  EXPECT_THROW(expect_searched(of_numbers, metric_engine::brute, metric_index_type::brute),
+  EXPECT_THROW(expect_searched(of_numbers, metric_engine::brute_sort, metric_index_type::brute),
                usage_error);
 }
 
