@@ -284,15 +284,16 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
 }
 
 /// Ranks what a search finds for --query, and shows ids and titles, best first.
-void rank_query(session& owner, rank_arguments& arguments) {
+void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb) {
   owner.expect_one_process("rank --query");
   if (!arguments.tests.empty() || !arguments.runs.empty())
     throw usage_error(
         "--query beside --test or --run, expected one query, in quotes where it has blanks, or "
         "documents to rank");
   if (arguments.outs.size() > 1) throw usage_error("--query: found two --out, expected one");
-  arguments.query.check();
-  arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection}});
+  arguments.query.check(verb);
+  arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection},
+                                 {"--index", arguments.query.index}});
   std::string const out = arguments.outs.empty() ? "-" : arguments.outs.front();
   owner.outputs({{"--out", out}});
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
@@ -320,8 +321,7 @@ void rank_query(session& owner, rank_arguments& arguments) {
 }
 
 void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
-  if (verb.count("--query") > 0 || !arguments.query.pool.collection.empty())
-    return rank_query(owner, arguments);
+  if (arguments.query.given(verb)) return rank_query(owner, arguments, verb);
   expect_none_of(verb, {"--candidates", "--collection-format", "--encoding", "--stemmer"},
                  "{} without --query");
   if (arguments.tests.empty())

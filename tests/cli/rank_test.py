@@ -25,6 +25,7 @@ def member(rule_size, method="tube", **options):
 
 SEVERAL = json.dumps({"rulerank_settings": 1, "members": [
     member(3), member(4, "width", smoothing=5), member(2, feature_share=0.6)]}).encode()
+COLLECTION = pathlib.Path(__file__).resolve().parents[2] / "docs/collection"
 CONSTANT = b"1 qid:1 1:5\n0 qid:1 1:5\n"
 
 
@@ -831,6 +832,35 @@ class Rank(harness.CommandLine):
             Row("bad test line", b"0 qid:1 1:x\n", "rank --train {train} --test {in} --out {out}", 3,
                 "{in}:1:", files),
         ])
+
+
+class Query(harness.CommandLine):
+    """A query as text, and an index to search in."""
+
+    def test_an_index_finds_what_the_collection_does(self):
+        for name in ("docs.jsonl", "topics.tsv", "qrels"):
+            self.file(name, (COLLECTION / name).read_bytes())
+        of = ["--collection", "docs.jsonl"]
+        self.expect(0, "features", *of, "--topics", "topics.tsv", "--qrels", "qrels", "--out", "pool")
+        self.expect(0, "fit", "--train", "pool", "--unlabelled", "-1", "--drop-unjudged", "--members", "linear", "--model", "m")
+        self.expect(0, "search", "text", *of, "--weights", "bm25", "--index", "index")
+        self.expect(0, "search", "text", *of, "--weights", "tf-idf", "--index", "other")
+        line = ["rank", "--model", "m", "--query", "bread starter", *of]
+        expected = self.expect(0, *line).stdout
+        self.assertGreater(expected.count(b"\n"), 10)
+        self.assertEqual(self.expect(0, *line, "--index", "index").stdout, expected)
+        few = [*line, "--candidates", "5"]
+        self.assertNotEqual(self.expect(0, *few, "--index", "other").stdout, self.expect(0, *few).stdout)
+        self.assertEqual(json.loads(self.expect(0, *line, "--index", "index", "--json").stdout), json.loads(self.expect(0, *line, "--json").stdout))
+        self.file("changed.jsonl", self.read("docs.jsonl").split(b"\n", 1)[1])
+        self.expect(3, *line[:-1], "changed.jsonl", "--index", "index", message="the collection has changed since it was indexed")
+        self.file("vectors", b"0 1:1\n1 2:1\n")
+        self.expect(0, "search", "text", "--collection", "vectors", "--collection-format", "svmlight", "--index", "of-vectors")
+        self.expect(3, *line, "--index", "of-vectors", message="of-vectors:1:1: found an index of vectors, expected one of words")
+        self.expect(3, *line, "--index", "docs.jsonl", message="docs.jsonl:1:1: ")
+        self.expect(2, *line[:-2], "--index", "index", message="--index without --collection: features such as BM25_of_document need counts of words")
+        self.expect(2, *line, "--index", "index", "--stemmer", "none", message="--stemmer beside --index")
+        self.expect(2, "rank", "--model", "m", "--index", "index", message="no words in --query, expected some beside --index")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
 
+#include <cstdint>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +17,8 @@ void query_arguments::add_to(CLI::App& verb) {
                "Rank the documents that a search finds in --collection for these words");
   path_option(verb, "--collection FILE|FOLDER", pool.collection,
               "The documents, as features reads them; needs --query");
+  path_option(verb, "--index FILE", index,
+              "Search in this index of the collection, which search text made");
   number_option(verb, "--candidates", pool.candidates, "Documents that are ranked, at most",
                 {1, std::size_t{1} << 31});
   pool.text.add_reading_to(verb);
@@ -23,13 +26,44 @@ void query_arguments::add_to(CLI::App& verb) {
                  "The words' language, as features was told");
 }
 
-void query_arguments::check() const {
-  if (query.empty() != pool.collection.empty())
-    throw usage_error(query.empty() ? "no words in --query, expected some beside --collection"
-                                    : "--query without --collection, expected the documents");
+bool query_arguments::given(CLI::App const& verb) const {
+  return verb.count("--query") > 0 || !pool.collection.empty() || !index.empty();
+}
+
+void query_arguments::check(CLI::App const& verb) const {
+  if (query.empty())
+    throw usage_error(fmt::format("no words in --query, expected some beside {}",
+                                  pool.collection.empty() ? "--index" : "--collection"));
+  if (pool.collection.empty())
+    throw usage_error(
+        index.empty()
+            ? "--query without --collection, expected the documents"
+            : "--index without --collection: features such as BM25_of_document need counts "
+              "of words, which an index does not hold; expected the documents, too");
+  if (!index.empty())
+    expect_none_of(verb, {"--stemmer"}, "{} beside --index, which says how words become terms");
 }
 
 namespace {
+
+/// The collection by its index, with the counts of its fields.
+features::pool_collection open_collection(session& owner, query_arguments const& arguments,
+                                          knn::text_index_options const& options) {
+  pool_arguments const& pool = arguments.pool;
+  auto index = [&] {
+    auto const timer = owner.stage("open");
+    return knn::text_index::open(owner.ctx(), owner.input(arguments.index));
+  }();
+  if (knn::holds_vectors(index.options()))
+    throw error({arguments.index, 1, 1}, "found an index of vectors, expected one of words");
+  auto const timer = owner.stage("count");
+  auto fields = knn::count_fields(owner.ctx(), index, owner.input(pool.collection), options);
+  auto const how = pool.options(index.options());
+  // The checksums of texts are for lines of pools, of which none is written.
+  std::vector<std::uint32_t> sums(index.ids().size());
+  return {
+      owner.ctx(), pool.collection, {std::move(index), std::move(fields), std::move(sums)}, how};
+}
 
 constexpr std::size_t most_title_bytes = 72;
 
@@ -55,7 +89,8 @@ query_candidates find_query_candidates(session& owner, query_arguments& argument
   knn::text_index_options const options = pool.index_options(owner);
   pool_inputs inputs;
   inputs.topics = features::make_topics({{"query", "", {{"text", arguments.query}}}}, "--query");
-  auto const collection = index_collection(owner, pool, options, inputs);
+  auto const collection = arguments.index.empty() ? index_collection(owner, pool, options, inputs)
+                                                  : open_collection(owner, arguments, options);
   features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
   if (found.lists.front().empty())
     throw error(

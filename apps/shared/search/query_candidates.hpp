@@ -8,14 +8,19 @@
 namespace rulerank::inline v0::apps {
 
 /// A query as text, and the collection whose documents are ranked for it: --query --collection
-/// --candidates --collection-format --text-fields --id-field --stemmer.
+/// --index --candidates --stemmer and the options of reading.
 struct query_arguments {
   std::string query;  ///< empty: not given
+  std::string
+      index;  ///< of the collection, that `search text` made; empty: the collection is indexed
   pool_arguments pool;
 
   void add_to(CLI::App& verb);
-  /// Throws `usage_error` for one of --query and --collection without the other.
-  void check() const;
+  /// Whether the line has one of --query, --collection and --index.
+  bool given(CLI::App const& verb) const;
+  /// Throws `usage_error` for a query without its collection, and for options that do not go
+  /// together.
+  void check(CLI::App const& verb) const;
 };
 
 struct query_candidates {
