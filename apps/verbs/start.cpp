@@ -145,6 +145,40 @@ void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path
                       a.dir));
 }
 
+std::size_t words_of(datasets::text_document const& document) {
+  auto const is_blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  std::size_t words = 0;
+  for (datasets::text_field const& field : document.fields)
+    for (std::size_t i = 0; i < field.text.size(); ++i)
+      words += !is_blank(field.text[i]) && (i == 0 || is_blank(field.text[i - 1]));
+  return words;
+}
+
+/// Warns where DOCS and QUERIES are probably in the wrong order: the queries are more bytes, and
+/// half of them are longer than the longest document.
+void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_options reading,
+                     features::pool_topics const& topics) {
+  std::vector<std::size_t> lengths;
+  for (auto const& topic : topics.texts) lengths.push_back(words_of(topic));
+  auto const middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::ranges::nth_element(lengths, middle);
+  std::size_t longest = 0;
+  reading.warn = {};  // what is left out is said when the documents become features
+  try {
+    datasets::read_documents(
+        owner.ctx(), a.documents, value_named<datasets::text_format>(text_formats(false), a.format),
+        [&](datasets::text_document&& one) { longest = std::max(longest, words_of(one)); },
+        reading);
+  } catch (error const&) {
+    return;  // the first step reads them, too, and says what is wrong
+  }
+  if (*middle > longest)
+    owner.warn(fmt::format(
+        "half of the queries ({}) have {} words or more, and no document ({}) has more than {}; "
+        "are they in the wrong order? expected rulerank start DOCS QUERIES",
+        a.queries, *middle, a.documents, longest));
+}
+
 /// The text of a query on one line.
 std::string line_of(datasets::text_document const& query) {
   std::string line = query.id + "\t";
@@ -169,6 +203,7 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
   datasets::text_options reading;
   reading.text_fields = a.text_fields;
   reading.query_fields = a.query_fields;
+  reading.id_field = a.id_field;
   reading.encoding = a.encoding;
   reading.warn = [&owner](std::string const& message) { owner.warn(message); };
   features::pool_topics const topics = features::read_topics(owner.ctx(), a.queries, reading);
@@ -176,6 +211,8 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
   if (count < fewest_queries)
     throw error({a.queries, 1, 1}, fmt::format("found {}, expected {} or more",
                                                counted(count, "query", "queries"), fewest_queries));
+  if (settings["queries_state"][0] > settings["documents_state"][0])
+    warn_of_swapped(owner, a, reading, topics);
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   random_engine engine(owner.run.seed);

@@ -56,7 +56,8 @@ support_bound support_bound_from(std::string_view text) {
   }
   if (!valid)
     throw usage_error("found '" + std::string(text) +
-                      "', expected a count of transactions such as 500, or a share such as 10%");
+                      "', expected a count of transactions such as 500, or a share such as 10%, of "
+                      "at most 19 digits and without an exponent");
   return bound;
 }
 

@@ -77,6 +77,7 @@ class Reduce(OverRanks):
             with self.subTest(budget=budget):
                 said, summary = self.reduce("--max-documents", budget)
                 self.assertEqual(summary["chosen"], min(budget, 600))
+                self.assertEqual("warning: --max-documents 700 is more than the 600 documents of " in said, budget == 700)
                 self.assertEqual(len(self.chosen()), min(budget, 600))
                 self.assertEqual(sum(summary["reasons"].values()), min(budget, 600))
                 header, rows = self.ids()

@@ -25,6 +25,13 @@ class Start(harness.CommandLine):
             qid, _, document, grade = line.split()
             self.grades[qid, document] = int(grade)
 
+    def test_documents_and_queries_in_the_wrong_order(self):
+        line = ["start", "--dir", "of", "--listen", "127.0.0.1:99999"]
+        said = self.rulerank(*line, "topics.tsv", "docs.jsonl").stderr.decode()
+        self.assertRegex(said, r"warning: half of the queries \(docs\.jsonl\) have \d+ words or more, and no document \(topics\.tsv\) has more "
+                               r"than \d+; are they in the wrong order\? expected rulerank start DOCS QUERIES\n")
+        self.assertNotIn("wrong order", self.rulerank(*line, "docs.jsonl", "topics.tsv").stderr.decode())
+
     def post(self, path, **body):
         host = f"127.0.0.1:{self.port}"
         link = http.client.HTTPConnection(host, timeout=harness.HANGS)

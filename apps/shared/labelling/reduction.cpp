@@ -115,6 +115,10 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
   pool.query_begin = pool.is_part ? query_begin_of_parts(owner.ranks(), pool.train)
                                   : datasets::query_begin(pool.train);
   datasets::expect_items(pool.train, pool.binned);
+  if (arguments.sampler.max_documents > pool.binned.documents)
+    owner.warn(fmt::format("--max-documents {} is more than the {} of {}",
+                           arguments.sampler.max_documents,
+                           counted(pool.binned.documents, "document"), pool.train.name));
   return pool;
 }
 
