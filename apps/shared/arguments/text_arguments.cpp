@@ -1,6 +1,7 @@
 #include "apps/shared/arguments/text_arguments.hpp"
 
 #include "apps/shared/options/options.hpp"
+#include "apps/shared/options/suggestions.hpp"
 #include "datasets/text/encoding.hpp"
 
 #include <algorithm>
@@ -54,11 +55,18 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
       ->default_str("");
   value_option(verb, "--id-field NAME", id_field,
                "JSON and tables of documents: the member or column that is the id");
-  expect_read(verb,
-              value_option(verb, "--encoding NAME", encoding,
-                           "Of texts without a byte order mark: windows-1252, Shift_JIS, ...; "
-                           "default: UTF-8"),
-              datasets::expect_encoding, datasets::encoding_names());
+  auto* const option = value_option(verb, "--encoding NAME", encoding,
+                                    "Of texts without a byte order mark: windows-1252, Shift_JIS, "
+                                    "...; default: UTF-8");
+  // ICU's names are many: they are listed for a wrong one alone, not when the program starts.
+  auto const read = [](std::string const& name) {
+    try {
+      datasets::expect_encoding(name);
+    } catch (usage_error const& unknown) {
+      throw usage_error(unknown.what() + did_you_mean(name, datasets::encoding_names()));
+    }
+  };
+  expect_read(verb, option, read, {});
 }
 
 void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help) {
