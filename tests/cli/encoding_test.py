@@ -29,7 +29,10 @@ class Encoding(harness.CommandLine):
         self.expect(0, "features", "--collection", "docs.jsonl", "--topics", "queries.tsv", "--out", "pool", *more)
         self.expect(0, "vectors", "--collection", "docs.jsonl", "--dimensions", 2, "--out", "vectors.npy", "--seed", 3, *more)
         shown = self.expect(0, "rank", "--model", "card.model", "--query", self.query, "--collection", "docs.jsonl", *more)
-        return [search.stdout, shown.stdout, *map(self.read, ("index", "pool", "vectors.npy"))]
+        wanted = self.rulerank("reduce", "--train", "pool", "--unlabelled", "-1", "--show", "docs.jsonl", "--topics", "queries.tsv",
+                               "--pending", "pending", "--out", "reduced", *more)
+        self.assertEqual(wanted.returncode, 5, wanted.stderr)  # texts that are not the pool's are refused
+        return [search.stdout, shown.stdout, *map(self.read, ("index", "pool", "vectors.npy", "pending"))]
 
     def test_verbs_give_the_bytes_of_utf8(self):
         for encoding, (first, second, self.query) in TEXTS.items():
