@@ -45,12 +45,12 @@ void encoding_check::expect_utf8() const {
 
 void encoding_check::warn() {
   if (found_.empty()) return;
+  bool const is_read_so = likely_.empty() || likely_ == "ISO-8859-1";
   if (options_.warn)
     options_.warn(fmt::format(
         "{}:{}:{}: {}, which is not UTF-8; such bytes are read as Latin-1{}", name_, line_, column_,
         found_,
-        likely_.empty() ? ""
-                        : ", but the text is probably " + likely_ + ": --encoding " + likely_));
+        is_read_so ? "" : ", but the text is probably " + likely_ + ": --encoding " + likely_));
   found_.clear();
 }
 

@@ -58,7 +58,7 @@ class Encoding(harness.CommandLine):
                         message=f"expected UTF-8; the text is probably {encoding}: --encoding {encoding}\n")
         self.file("d.tsv", "1\tcafé\n".encode("latin-1"))
         self.expect(0, "search", "text", "--collection", "d.tsv", "--queries", "d.tsv",
-                    message="d.tsv:1:6: found the byte E9, which is not UTF-8; such bytes are read as Latin-1, but")
+                    message="d.tsv:1:6: found the byte E9, which is not UTF-8; such bytes are read as Latin-1\n")
 
     def test_start_keeps_the_encoding(self):
         self.write("KOI8-R", "KOI8-R")
