@@ -71,8 +71,10 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
   return jobs;
 }
 
-void write_binned(session& owner, discretize_arguments const& arguments, datasets::dataset data,
-                  datasets::discretizer const& fitted, std::string const& path) {
+/// A file with bin numbers, complete but for its commit.
+output_file binned_file(session& owner, discretize_arguments const& arguments,
+                        datasets::dataset data, datasets::discretizer const& fitted,
+                        std::string const& path) {
   {
     auto const timer = owner.stage("apply");
     auto const binned = datasets::apply_discretizer(owner.ctx(), data, fitted);
@@ -84,7 +86,7 @@ void write_binned(session& owner, discretize_arguments const& arguments, dataset
                  *arguments.reading.unlabelled);
   output_file out(path);
   datasets::write_dataset(data, out);
-  out.commit();
+  return out;
 }
 
 void discretize(session& owner, discretize_arguments const& arguments) {
@@ -98,6 +100,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
   auto summary = nlohmann::ordered_json::object();
   datasets::discretizer fitted;
   folder_lock lock;
+  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     datasets::dataset data;
     {
@@ -109,11 +112,8 @@ void discretize(session& owner, discretize_arguments const& arguments) {
         auto const timer = owner.stage("fit");
         fitted = how.fit_or_read(owner, data);
       }
-      lock = owner.hold(
-          arguments.out_dir);  // the first that is written: a fault before leaves nothing
-      output_file cuts(model);
-      datasets::write_discretizer(fitted, cuts);
-      cuts.commit();
+      lock = owner.hold(arguments.out_dir);
+      datasets::write_discretizer(fitted, written.emplace_back(model));
       auto const cut = std::count_if(fitted.features.begin(), fitted.features.end(),
                                      [](auto const& f) { return !f.cuts.empty(); });
       summary["model"] = model;
@@ -127,8 +127,9 @@ void discretize(session& owner, discretize_arguments const& arguments) {
     warn_of_lacking_features(owner, data, fitted);
     summary["files"].push_back(
         {{"input", jobs[i].in}, {"output", jobs[i].out}, {"documents", data.size()}});
-    write_binned(owner, arguments, std::move(data), fitted, jobs[i].out);
+    written.push_back(binned_file(owner, arguments, std::move(data), fitted, jobs[i].out));
   }
+  for (output_file& file : written) file.commit();
   if (owner.prints_json()) {
     output_file out("-");
     out.write(json_text_of(summary));

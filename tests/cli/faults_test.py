@@ -132,6 +132,12 @@ class Faults(harness.CommandLine):
         self.expect_full_disk(sizes["out"] - 1, *line)
         self.assertEqual([name for name in sizes if (self.folder / name).exists()], [])
 
+    def test_files_that_belong_together_beside_a_bad_input(self):
+        train = self.file("train.txt", DOCUMENTS)
+        for late in (self.file("bad.txt", b"1 x\n"), "absent"):
+            self.expect(3, "discretize", "--train", train, "--apply", late, "--out-dir", "new")
+            self.assertEqual(self.files_in("new"), {})
+
     def test_outputs_are_checked_before_inputs_are_read(self):
         for name in ("bad.txt", "bad.run", "bad.fvecs"):
             self.file(name, b"1 x\n")
