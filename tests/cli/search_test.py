@@ -88,7 +88,8 @@ def nearest(documents, queries, metric, weights, k, pad=False, k1=1.2, b=.75, co
     rows = [vector(row, document_weight) for row in counts]
     found = []
     for query, text in queries:
-        q = vector(counts_of(text), query_weight)
+        terms = counts_of(text)  # those without a weight, which all documents have, make matches, too
+        q = vector(terms, query_weight)
         all_of_it = []
         for d, row in enumerate(rows):
             product = total(q[term] * row[term] for term in q if term in row)
@@ -100,7 +101,7 @@ def nearest(documents, queries, metric, weights, k, pad=False, k1=1.2, b=.75, co
                 score = math.sqrt(max(squared, 0))
             all_of_it.append((-order, d, score))
         of_k = [(d, score) for _, d, score in sorted(all_of_it)[:k]
-                if pad or any(term in rows[d] for term in q)]
+                if pad or any(term in rows[d] for term in terms)]
         for rank, (d, score) in enumerate(of_k, 1):
             found.append((query, rank, documents[d][0], score))
     return found
