@@ -1,0 +1,152 @@
+"""What a case of generated_test.py is: one command, its inputs and what it must give.
+
+The generators of the verbs (generated_searches.py, generated_rankings.py, generated_lists.py) draw the inputs and options of a case,
+list what the program must refuse, and return a judge: the definition in Python of what the command writes.
+"""
+
+import gzip
+import random
+
+FREE = {"--tag", "--name", "--template", "--id-field", "--threads"}  # take any value, or another one in another way
+
+# Options that no case draws, and why. The key "" has those of every verb.
+READING = "drawn for rank, which reads files in the same way"
+FORMS_OF_TEXT = "forms of texts: formats_test.py, search_test.py"
+MPI = "needs MPI: mpi_test.py"
+LABELLING = "labels, labellers and rounds: labels_test.py, label_test.py, rounds_test.py"
+TEXT = ("--text-fields", "--query-fields", "--id-field", "--number-by-position")
+COLUMNS = ("--label-column", "--qid-column", "--skip-columns", "--zero-based")
+CUTS = ("--norm", "--method", "--bins", "--missing-values", "--unlisted")
+LEFT_OUT = {verb: {option: why for why, options in of.items() for option in options} for verb, of in {
+    "": {"help": ("--help",)},
+    "search dense": {MPI: ("--over-ranks",), "has no result; every opening verifies": ("--verify",),
+                     "changes only a summary": ("--query-labels",)},
+    "search metric": {MPI: ("--over-ranks",)},
+    "search text": {MPI: ("--over-ranks",), "need a GPU": ("--launch-queries", "--balance"),
+                    FORMS_OF_TEXT: ("--collection-format", *TEXT), "chooses words by rules of its own": ("--correct",)},
+    "evaluate": {READING: (*COLUMNS, "--regroup", "--group"), "the files of --test in folders": ("--folds",),
+                 "evaluates nothing": ("--list-metrics",), "another form of the report": ("--json", "--per-fold", "--digits"),
+                 "eval/significance_test.cpp": ("--compare", "--reference", "--permutations", "--holm")},
+    "mine": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": CUTS},
+    "split": {READING: COLUMNS, "refused": ("--group",)},
+    "discretize": {READING: COLUMNS},
+    "rank": {"drawn for fit": ("--model",), "drawn for discretize": ("--discretizer",), "tune_test.py": ("--settings",),
+             "a card that a person changed": ("--card",),
+             "the search of a query": ("--query", "--collection", "--candidates", "--collection-format", "--labels", "--stemmer", *TEXT)},
+    "fit": {"drawn for discretize": ("--discretizer",), "tune_test.py": ("--settings",), "a card that a person changed": ("--card",),
+            "other libraries": ("--peers", "--lightgbm"), "wants 1000 labels": ("--best",)},
+    "reduce": {READING: (*COLUMNS, "--regroup", "--unlabelled"), "drawn for discretize": ("--discretizer",),
+               LABELLING: ("--oracle", "--pending", "--batch", "--resume", "--show", "--topics", "--show-format", "--labels", "--stemmer",
+                           "--other-texts", "--names", "--max-label", "--neighbours", "--rounds", "--per-query", "--committee", "--select",
+                           *TEXT)},
+    "judgments": {"feature logs: judgments_test.py": ("--judgments",)}}.items()}
+
+
+class Case:
+    """One command: files {name: bytes}, given {option: value}, True for a flag and a list for several values."""
+
+    def __init__(self, verb, seed, generator):
+        self.verb, self.draw = verb, random.Random(f"{verb} {seed}")
+        self.pick = lambda *values: self.draw.choice(values)
+        self.files, self.given, self.refused, self.ways = {}, {"--threads": self.pick(1, 1, 1, 2, 3)}, [], []
+        self.streams = []  # inputs that may be standard input
+        self.beside_index = None  # options that go when the index of the case is searched
+        self.model_of = None  # fit: the command that ranks by the model, and the one that ranks without
+        self.seeded = False  # whether --seed changes the result
+        self.extra = []
+        self.judge = generator(self)
+        if self.seeded and verb != "fit":
+            self.some({"--seed": [0, 7]})
+        self.spoil()
+
+    def likely(self, share):
+        return self.draw.random() < share
+
+    def file(self, name, data):
+        self.files[name] = data if isinstance(data, bytes) else data.encode()
+        return name
+
+    def some(self, table, share=.35):
+        """Each of the options with this chance, and one of its values."""
+        for option, values in table.items():
+            if self.likely(share):
+                self.given[option] = self.draw.choice(values)
+
+    def wrong(self, condition, option, message=None):
+        """Options that contradict each other: mostly one of them goes, else the program must refuse them, and says the message."""
+        if condition and not self.refused and self.likely(.9):
+            self.given.pop(option, None)
+        elif condition:
+            self.refused.append(message or option)
+
+    def value(self, option, default=None):
+        return self.given.get(option, default)
+
+    def spoil(self):
+        """One command of twenty is refused, whatever else it has."""
+        if self.refused or not self.likely(.05):
+            return
+        valued = [o for o, v in self.given.items() if v is not True and o not in FREE and not str(v).startswith("out")]
+        twice = [o for o in valued if not isinstance(self.given[o], list) and o not in ("--run-weights", "--skip-columns")]
+        kind = self.draw.randrange(3)
+        if kind == 0 or not valued:
+            self.extra = ["--no-such-option"]
+            self.refused.append("found '--no-such-option'")
+        elif kind == 1 and twice:
+            option = self.draw.choice(twice)
+            self.extra = [option, str(self.given[option])]
+            self.refused.append(f"{option}: given 2 times")
+        else:
+            option = self.draw.choice(valued)
+            old = self.given[option]
+            self.given[option] = ["absent?", *old[1:]] if isinstance(old, list) else "absent?"
+            self.refused.append("absent?")
+
+    def words(self, given=None):
+        words = []
+        for option, value in (given or self.given).items():
+            values = value if isinstance(value, list) else [value]
+            if value is True:
+                words.append(option)
+            elif str(values[0]).startswith("-") and values[0] != "-":
+                words.append(f"{option}={value}")
+            else:
+                words += [option, *map(str, values)]
+        return words + self.extra
+
+    def other_way(self):
+        """The command in another way: its options, files and standard input."""
+        given, files, stream = dict(self.given), dict(self.files), b""
+        for way in self.ways:
+            if self.likely(.5):
+                given.update(self.draw.choice(way))
+        given["--threads"] = self.pick(1, 2, 3)
+        given.update({option: value for option, value in (("--device", "cpu"), ("--quiet", True), ("--manifest", "manifest"))
+                      if self.likely(.3)})
+        if not self.seeded and self.likely(.5):
+            given["--seed"] = self.draw.randrange(99)
+        if self.has_summary() and self.likely(.3):
+            given["--json"] = True
+        for name in files:
+            if self.likely(.3) and not name.endswith(".json"):
+                files[name] = gzip.compress(files[name], 1)
+        streams = [name for name in self.streams if any(name == v or isinstance(v, list) and name in v for v in given.values())]
+        if streams and self.likely(.5):
+            name = self.draw.choice(streams)
+            given = {o: ["-" if x == name else x for x in v] if isinstance(v, list) else "-" if v == name else v
+                     for o, v in given.items()}
+            stream = files.pop(name)
+        return given, files, stream
+
+    def has_summary(self):
+        """Whether --json prints a summary and changes no file."""
+        return bool({"--out", "--out-dir", "--model"} & {*self.given}) and self.verb != "evaluate"
+
+    def options(self):
+        return {*self.given, *(option for ways in self.ways for way in ways for option in way),
+                "--device", "--quiet", "--manifest", "--seed", *(["--json"] if self.has_summary() else []),
+                *(["--index"] if self.beside_index is not None else [])}
+
+
+def close(found, expected, within=1e-9):
+    return abs(found - expected) <= within * max(1, abs(expected))
