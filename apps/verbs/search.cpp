@@ -79,6 +79,8 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
         "without --queries");
   if (arguments.request.radius)
     refuse_options(verb, {"--k", "--pad", "--votes"}, "beside --radius");
+  if (arguments.run.empty())
+    refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
                    fmt::format("beside --engine {}, expected --engine fish", arguments.engine));

@@ -95,8 +95,8 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
   if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
     throw usage_error(
         fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
-  if (verb.count("--tag") > 0 && arguments.run.empty())
-    throw usage_error("--tag without --run, whose last column it is");
+  if (arguments.run.empty())
+    refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
   // The rows' ids are also for --filter, and kept with an index.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();

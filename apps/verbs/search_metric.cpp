@@ -98,6 +98,8 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
                    {"--k", "--radius", "--filter", "--out", "--run", "--tag", "--schedule",
                     "--split", "--engine"},
                    "without --queries");
+  if (arguments.run.empty())
+    refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
   if (arguments.request.radius) refuse_options(verb, {"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "without --metric edit");
   check_index_options(arguments, verb);

@@ -100,7 +100,7 @@ class Case:
             option = self.draw.choice(valued)
             old = self.given[option]
             self.given[option] = ["absent?", *old[1:]] if isinstance(old, list) else "absent?"
-            self.refused.append("absent?")
+            self.refused += ["absent?", "--distances: found"]  # runs that are no longer there, by the names of others
 
     def words(self, given=None):
         words = []

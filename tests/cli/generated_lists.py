@@ -54,7 +54,6 @@ def mine(case):
     for option in ("--min-confidence", "--max-consequent", "--max-p", "--measures", "--appear"):
         case.wrong(option in case.given and "--rules" not in case.given, option)
     case.wrong("--rules" in case.given and case.value("--kind", "all") != "all", "--kind")
-    case.wrong("--format" in case.given and case.value("--format") == "json" and "--measures" in case.given, "--measures", "--measures")
     case.wrong(0 < case.value("--max-size", 0) < case.value("--min-size", 1), "--max-size", "size")
     case.ways = [[{"--engine": e} for e in mine_test.ENGINES]]
 

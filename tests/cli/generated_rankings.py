@@ -86,9 +86,13 @@ def cuts_of(rows, feature, case):
     return cuts
 
 
+def judged(queries):
+    """What --drop-unjudged leaves."""
+    return [(qid, [d for d in of if d[0] != -1]) for qid, of in queries]
+
+
 def features_with_cuts(queries, case):
-    rows = [row for of, (_, documents) in zip(normalized(queries, listed(queries), case), queries)
-            for row, (label, _, _) in zip(of, documents) if label != -1]
+    rows = [row for of in normalized(queries, listed(queries), case) for row in of]
     if case.value("--method") in ("width", "frequency"):
         return sum(bool(cuts_of(rows, f, case)) for f in listed(queries))
     return sum(len({row[f] for row in rows} - {None}) > 1 for f in listed(queries))
@@ -144,7 +148,6 @@ def discretize(case):
             case.given["--apply"] = [case.given.pop("--train"), *case.given.get("--apply", [])]
         else:
             case.refused.append("--train")
-    case.wrong("--bins" in case.given and case.value("--method") == "capped" and case.value("--bins") == "cv", "--bins")
 
     def judge(test, done):
         names = ["train", "more"] if "more" in done.files else ["train"]
@@ -222,7 +225,7 @@ def member_options(case, train, members):
             case.wrong(option in case.given, option, "no member is of the kind")
     if all(label == -1 for _, of in train for label, _, _ in of):
         case.refused.append("without a label")
-    elif members != "linear" and not features_with_cuts(train, case):
+    elif members != "linear" and not features_with_cuts(train if "--pool" in case.given else judged(train), case):
         case.refused.append("two bins")
 
 
@@ -245,9 +248,8 @@ def rank(case):
 
     def judge(test, done):
         features = listed(train)
-        rows = normalized(train, features, case)
-        rows = [(row, label) for of, (_, documents) in zip(rows, train) for row, (label, _, _) in zip(of, documents)]
-        rows = [(row, label) for row, label in rows if label != -1]
+        rows = normalized(judged(train), features, case)
+        rows = [(row, label) for of, (_, documents) in zip(rows, judged(train)) for row, (label, _, _) in zip(of, documents)]
         tests = [row for of in normalized(test_queries, features, case) for row in of]
         scores = [float(line) for line in done.main.decode().split()] if "--out" in case.given or "--run" not in case.given else None
         if scores is not None:

@@ -95,8 +95,8 @@ def dense(case):
         may = {i for i in ids if case.likely(.6)} or {ids[0]}
         case.given["--filter"] = case.file("filter", "".join(f"{i}\n" for i in sorted(may)))
     labels = [case.draw.randrange(3) for _ in rows]
-    named = {"--ids", "--query-ids"} & {*case.given} and "--run" not in case.given
-    case.wrong(binary_out and named, "--out", "ids beside --out out/o.ivecs")
+    named = "--query-ids" in case.given or "--ids" in case.given and "--filter" not in case.given
+    case.wrong(binary_out and named and "--run" not in case.given, "--out", "ids beside --out out/o.ivecs")
     binary_out = case.value("--out") == "out/o.ivecs"
     if binary_out and case.likely(.5):
         case.given["--values"] = "out/v.fvecs"
@@ -147,6 +147,7 @@ def metric(case):
                "--index-type": ["brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"], "--bucket": [2, 4],
                "--alpha": [.3, .6, 1], "--letters": ["code-points", "bytes"]})
     case.wrong("--k" in case.given and "--radius" in case.given, "--radius")
+    case.wrong("--tag" in case.given and "--run" not in case.given, "--tag")
     case.wrong("--letters" in case.given and name != "edit", "--letters")
     kind = case.value("--index-type", "auto")
     case.wrong("--bucket" in case.given and kind in ("brute", "sss"), "--bucket")
@@ -207,6 +208,7 @@ def text(case):
     case.wrong(has("--tf") and bm25(), "--tf")
     for option in ("--k1", "--b"):
         case.wrong(has(option) and not bm25(), option)
+    case.wrong(has("--tag") and not has("--run"), "--tag")
     case.wrong(has("--leave-out-self", "--votes"), "--leave-out-self")
     case.ways = [[{"--engine": "mt"}, {"--engine": "tiles"}]]
     case.beside_index = ["--collection", "--stop-words", "--stemmer", "--no-fold", "--no-numbers", "--min-length", "--max-length",

@@ -208,6 +208,8 @@ class Mine(harness.CommandLine):
                 "--engine: found engine 'eclat', expected one of auto, bruteforce, apriori, vertical"),
             Row("measure", b"1\n", least + "--rules --measures cosine", 2,
                 "--measures: found 'cosine', expected lift"),
+            Row("confidence of itemsets", b"1\n", least + "--min-confidence 50%", 2,
+                "--min-confidence is for --rules"),
             Row("measures of itemsets", b"1\n", least + "--measures lift", 2,
                 "--measures is for --rules"),
             Row("rules of closed sets", b"1\n", least + "--rules --kind closed", 2,

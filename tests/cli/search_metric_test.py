@@ -296,6 +296,7 @@ class SearchMetric(harness.CommandLine):
              "--bucket of an index of type brute, expected --index-type lc, sss-tree, egnat, m-tree, mvpt"),
             ("bucket of sss", start + "--index-type sss --bucket 7", 2, "--bucket of an index of type sss"),
             ("engine of another type", start + "--index-type egnat --engine index --bucket -1", 2, "--bucket: "),
+            ("tag", start + "--tag mine", 2, "--tag without --run"),
             ("letters", start + "--letters bytes", 2, "--letters without --metric edit"),
             ("radius below 0", start + "--radius -1", 2, "--radius: found '-1', expected a number of 0 or more"),
             ("radius that is none", start + "--radius nan", 2, "--radius: found 'nan'"),

@@ -32,6 +32,7 @@ void check_rules(mine_arguments const& given) {
   auto const only = [&](char const* option, bool found) {
     if (found && !given.rules) throw usage_error(fmt::format("{} is for --rules", option));
   };
+  only("--min-confidence", given.min_confidence != mine_arguments{}.min_confidence);
   only("--appear", !given.appear.empty());
   only("--max-consequent", given.max_consequent != 0);
   only("--max-p", given.max_p.has_value());
