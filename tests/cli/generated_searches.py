@@ -70,6 +70,15 @@ def judge_lines(test, case, done, expected, metric, exact=True):
                 test.assertEqual([*row[:at], *row[at + 1:]], [str(x) for x in [*line[:at], *line[at + 1:]]])
 
 
+def draw_filter(case, ids):
+    """The ids that may be found: all, or those of a file."""
+    if not case.likely(.25):
+        return set(ids)
+    may = {i for i in ids if case.likely(.6)} or {ids[0]}
+    case.given["--filter"] = case.file("filter", "".join(f"{i}\n" for i in sorted(may)))
+    return may
+
+
 def dense(case):
     size = case.draw.randint(1, 5)
     rows = vectors(case, "--collection", case.draw.randint(1, 14), size, True)
@@ -90,10 +99,7 @@ def dense(case):
     if case.likely(.3):
         query_ids = [f"q{i}" for i in query_ids]
         case.given["--query-ids"] = case.file("query-ids", "".join(f"{i}\n" for i in query_ids))
-    may = set(ids)
-    if case.likely(.25):
-        may = {i for i in ids if case.likely(.6)} or {ids[0]}
-        case.given["--filter"] = case.file("filter", "".join(f"{i}\n" for i in sorted(may)))
+    may = draw_filter(case, ids)
     labels = [case.draw.randrange(3) for _ in rows]
     named = "--query-ids" in case.given or "--ids" in case.given and "--filter" not in case.given
     case.wrong(binary_out and named and "--run" not in case.given, "--out", "ids beside --out out/o.ivecs")
@@ -149,6 +155,7 @@ def metric(case):
     case.wrong("--k" in case.given and "--radius" in case.given, "--radius")
     case.wrong("--tag" in case.given and "--run" not in case.given, "--tag")
     case.wrong("--letters" in case.given and name != "edit", "--letters")
+    may = draw_filter(case, range(len(objects)))
     kind = case.value("--index-type", "auto")
     case.wrong("--bucket" in case.given and kind in ("brute", "sss"), "--bucket")
     case.wrong("--alpha" in case.given and kind not in ("sss", "sss-tree"), "--alpha")
@@ -172,6 +179,7 @@ def metric(case):
         else:
             found = search_metric_test.nearest(letters, asked, name)
         radius = case.value("--radius")
+        found = [[x for x in of if x[1] in may] for of in found]
         found = [of[:case.value("--k", 30)] if radius is None else [x for x in of if x[0] <= radius + 1e-9] for of in found]
         lines = [(q, rank, o, v) for q, of in enumerate(found) for rank, (v, o) in enumerate(of, 1)]
         judge_lines(test, case, done, lines, name, name != "angular")
@@ -195,7 +203,10 @@ def text(case):
     case.some({"--k": [1, 2, 5, 40], "--metric": ["cosine", "ip", "l2"], "--pad": [True], "--leave-out-self": [True],
                "--out": ["out/o"], "--run": ["out/r"], "--tag": ["t"], "--weights": ["tf-idf", "bm25", "none"],
                "--tf": ["raw", "log", "binary"]}, .3)
-    case.some({"--weighting": ["lnc.ltc", "ltc.lnc", "nnn.btn", "btc.ntc"], "--k1": [.5, 2], "--b": [0, 1, .4]}, .15)
+    case.some({"--radius": [0, .3, .8, 1.2]}, .15)
+    may = draw_filter(case, [id for id, _ in documents])
+    case.some({"--weighting": ["lnc.ltc", "ltc.lnc", "nnn.btn", "btc.ntc"]}, .15)
+    case.some({"--k1": [.5, 2], "--b": [0, 1, .4]}, .5 if case.value("--weights") == "bm25" else .03)
     case.some({"--stop-words": ["smart", "none", case.file("stop", "red\n") and "file:stop"], "--stemmer": ["none", "english"],
                "--no-fold": [True], "--no-numbers": [True], "--min-length": [2, 4], "--max-length": [3, 5], "--min-documents": [2, 3],
                "--max-share": [.3, .5]}, .2)
@@ -208,6 +219,8 @@ def text(case):
     case.wrong(has("--tf") and bm25(), "--tf")
     for option in ("--k1", "--b"):
         case.wrong(has(option) and not bm25(), option)
+    for option in ("--k", "--pad", "--votes"):
+        case.wrong(has("--radius", option), "--radius", option)
     case.wrong(has("--tag") and not has("--run"), "--tag")
     case.wrong(has("--leave-out-self", "--votes"), "--leave-out-self")
     case.ways = [[{"--engine": "mt"}, {"--engine": "tiles"}]]
@@ -234,12 +247,16 @@ def text(case):
             weights = {None: "lnc.ltc", "tf-idf": f"{tf}tc.{tf}tc", "none": f"{tf}nc.{tf}nc", "bm25": "bm25"}[kind]
         by = case.value("--metric", "ip" if weights == "bm25" or weights[2] == "n" else "cosine")
         self_too, k = "--leave-out-self" in case.given, case.value("--k", 30)
-        lines = search_test.nearest(documents, queries, by, weights, k + self_too, "--pad" in case.given, case.value("--k1", 1.2),
-                                    case.value("--b", .75), counts_of)
-        if self_too:
-            lines = [(q, d, v) for q, _, d, v in lines if q != d]
-            lines = [(q, rank, d, v) for _, of in itertools.groupby(lines, lambda line: line[0])
-                     for rank, (q, d, v) in enumerate(itertools.islice(of, k), 1)]
+        radius = case.value("--radius")
+        near = lambda v: radius is None or (v <= radius if by == "l2" else v >= radius)
+        every, matching = ([(q, d, v) for q, _, d, v in search_test.nearest(
+            documents, queries, by, weights, 99, pad, case.value("--k1", 1.2), case.value("--b", .75), counts_of)
+            if d in may and near(v) and not (self_too and q == d)] for pad in (True, False))
+        # The k nearest are found first, then those that match.
+        lines = [line for _, of in itertools.groupby(every, lambda line: line[0])
+                 for line in itertools.islice(of, k if radius is None else None) if "--pad" in case.given or line in matching]
+        lines = [(q, rank, d, v) for _, of in itertools.groupby(lines, lambda line: line[0])
+                 for rank, (q, d, v) in enumerate(of, 1)]
         judge_lines(test, case, done, lines, by, weights != "bm25")
         if "--classes" in case.given:
             label = dict(zip((id for id, _ in documents), classes))
