@@ -14,7 +14,7 @@ READING = "drawn for rank, which reads files in the same way"
 FORMS_OF_TEXT = "forms of texts: formats_test.py, search_test.py"
 MPI = "needs MPI: mpi_test.py"
 LABELLING = "labels, labellers and rounds: labels_test.py, label_test.py, rounds_test.py"
-TEXT = ("--text-fields", "--query-fields", "--id-field", "--number-by-position")
+TEXT = ("--encoding", "--text-fields", "--query-fields", "--id-field", "--number-by-position")
 COLUMNS = ("--label-column", "--qid-column", "--skip-columns", "--zero-based")
 CUTS = ("--norm", "--method", "--bins", "--missing-values", "--unlisted")
 LEFT_OUT = {verb: {option: why for why, options in of.items() for option in options} for verb, of in {
@@ -32,7 +32,7 @@ LEFT_OUT = {verb: {option: why for why, options in of.items() for option in opti
     "discretize": {READING: COLUMNS},
     "rank": {"drawn for fit": ("--model",), "drawn for discretize": ("--discretizer",), "tune_test.py": ("--settings",),
              "a card that a person changed": ("--card",),
-             "the search of a query": ("--query", "--collection", "--candidates", "--collection-format", "--labels", "--stemmer", *TEXT)},
+             "the search of a query": ("--query", "--collection", "--index", "--candidates", "--collection-format", "--labels", "--stemmer", *TEXT)},
     "fit": {"drawn for discretize": ("--discretizer",), "tune_test.py": ("--settings",), "a card that a person changed": ("--card",),
             "other libraries": ("--peers", "--lightgbm"), "wants 1000 labels": ("--best",)},
     "reduce": {READING: (*COLUMNS, "--regroup", "--unlabelled"), "drawn for discretize": ("--discretizer",),
