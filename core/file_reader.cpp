@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rulerank::inline v0 {
@@ -39,6 +41,16 @@ file_reader::file_reader(std::string path)
 
 file_reader::~file_reader() {
   ::close(descriptor_);
+}
+
+std::size_t file_reader::expect_regular(std::string_view expected) const {
+  struct stat about {};
+  if (::fstat(descriptor_, &about) != 0) cannot_be_read(path_);
+  if (S_ISDIR(about.st_mode)) throw error({path_, 0, 0}, "is a folder, expected a file");
+  if (!S_ISREG(about.st_mode))
+    throw error({path_, 0, 0},
+                fmt::format("found no regular file, expected {} that is one", expected));
+  return static_cast<std::size_t>(about.st_size);
 }
 
 std::size_t file_reader::read(void* to, std::size_t bytes, std::uint64_t begin) const {

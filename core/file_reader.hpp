@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -21,6 +22,9 @@ class file_reader {
   file_reader(file_reader const&) = delete;
   file_reader& operator=(file_reader const&) = delete;
 
+  /// The bytes of the file now. Throws `error` where it is a folder or no regular file: `expected`
+  /// says what it should be ("an index").
+  std::size_t expect_regular(std::string_view expected) const;
   /// Reads bytes from `begin` on and returns their number: fewer than `bytes` at the file's end
   /// alone. Throws `error` where it cannot be read.
   std::size_t read(void* to, std::size_t bytes, std::uint64_t begin) const;

@@ -1,14 +1,14 @@
 #include "core/section_file.hpp"
 
 #include "core/aligned.hpp"
+#include "core/crc32.hpp"
 #include "core/error.hpp"
-#include "core/even_ranges.hpp"
 #include "core/file_reader.hpp"
 #include "core/json_fields.hpp"
 #include "core/json_text.hpp"
+#include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/parallel.hpp"
-#include "core/process_group.hpp"
 #include "core/sha256.hpp"
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
 namespace rulerank::inline v0 {
@@ -40,47 +41,55 @@ constexpr std::size_t prefix_size = alignment;
 constexpr std::string_view header_problem = "the header of this index is not right";
 static_assert(sizeof(prefix) <= prefix_size);
 
-std::uint32_t crc_of(void const* bytes, std::size_t size) {
-  return static_cast<std::uint32_t>(crc32_z(0, static_cast<unsigned char const*>(bytes), size));
+std::uint32_t own_crc_of(prefix const& p) {
+  return crc32_of(std::as_bytes(std::span(&p, 1)).first(offsetof(prefix, own_crc)));
 }
 
-/// Computed in parallel, from those of parts, of which each process does some.
-std::uint32_t crc_of(context const& ctx, std::span<std::byte const> bytes) {
-  constexpr std::size_t part_size = std::size_t{4} << 20;
-  std::vector<std::uint32_t> parts((bytes.size() + part_size - 1) / part_size);
-  index_range const own = own_range(ctx, parts.size());
-  parallel_for(ctx, own.size(), 1, [&](std::size_t first, std::size_t last, int) {
-    for (std::size_t i = own.begin + first; i < own.begin + last; ++i) {
-      auto const part =
-          bytes.subspan(i * part_size).first(std::min(part_size, bytes.size() - i * part_size));
-      parts[i] = crc_of(part.data(), part.size());
-    }
+/// The bytes of an index, those of a file as they are read.
+struct index_bytes {
+  std::span<std::byte const> all;
+  std::function<void(std::size_t begin, std::size_t size)> read;  ///< none: they are in memory
+
+  /// Some of them, which no one asked for before.
+  std::span<std::byte const> at(std::size_t begin, std::size_t size) const {
+    if (read) read(begin, size);
+    return all.subspan(begin, size);
+  }
+};
+
+/// The checksum of `size` bytes from `begin` on: in parallel, from the checksums of pieces.
+std::uint32_t crc_of(context const& ctx, index_bytes const& bytes, std::size_t begin,
+                     std::size_t size) {
+  constexpr std::size_t piece_size = std::size_t{4} << 20;
+  auto const size_of = [&](std::size_t i) { return std::min(piece_size, size - i * piece_size); };
+  std::vector<std::uint32_t> pieces((size + piece_size - 1) / piece_size);
+  parallel_for(ctx, pieces.size(), 1, [&](std::size_t first, std::size_t last, int) {
+    for (std::size_t i = first; i < last; ++i)
+      pieces[i] = crc32_of(bytes.at(begin + i * piece_size, size_of(i)));
   });
-  if (has_processes(ctx))
-    parts = join(*ctx.processes,
-                 std::vector<std::uint32_t>(parts.data() + own.begin, parts.data() + own.end));
-  std::uint32_t crc = crc_of(nullptr, 0);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    crc = static_cast<std::uint32_t>(crc32_combine(
-        crc, parts[i], static_cast<z_off_t>(std::min(part_size, bytes.size() - i * part_size))));
+  std::uint32_t crc = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    crc =
+        static_cast<std::uint32_t>(crc32_combine(crc, pieces[i], static_cast<z_off_t>(size_of(i))));
   return crc;
 }
 
 /// Its prefix, and that nothing of the file is missing.
-prefix checked_prefix(section_kind const& kind, std::span<std::byte const> file,
-                      std::string const& name) {
+prefix checked_prefix(section_kind const& kind, index_bytes const& file, std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
   prefix p{};
-  if (file.size() < prefix_size || std::memcmp(file.data(), magic, sizeof magic) != 0)
+  std::size_t const size = file.all.size();
+  auto const begin = file.at(0, std::min(size, prefix_size));
+  if (size < prefix_size || std::memcmp(begin.data(), magic, sizeof magic) != 0)
     fail(fmt::format("found no index of rulerank, expected what `{}` wrote", kind.written_by));
-  std::memcpy(&p, file.data(), sizeof p);
-  if (p.own_crc != crc_of(&p, offsetof(prefix, own_crc)))
-    fail("the beginning of this index is damaged");
-  if (p.file_size != file.size())
+  std::memcpy(&p, begin.data(), sizeof p);
+  if (p.own_crc != own_crc_of(p)) fail("the beginning of this index is damaged");
+  if (p.file_size != size)
     fail(fmt::format("found an index of {}, expected {}: it is cut off or was added to",
-                     counted(file.size(), "byte"), p.file_size));
-  if (p.header_begin > file.size() || p.header_size != file.size() - p.header_begin ||
-      p.header_crc != crc_of(file.data() + p.header_begin, p.header_size))
+                     counted(size, "byte"), p.file_size));
+  if (p.header_begin < prefix_size || p.header_begin > size ||
+      p.header_size != size - p.header_begin ||
+      p.header_crc != crc32_of(file.at(p.header_begin, p.header_size)))
     fail("the header of this index is damaged");
   return p;
 }
@@ -126,7 +135,7 @@ std::string section_header(context const& ctx, section_kind const& kind,
     list.push_back({{"name", kind.sections[s]},
                     {"begin", bytes.data() - sections.data()},
                     {"bytes", bytes.size()},
-                    {"crc32", crc_of(without_processes(ctx), bytes)}});
+                    {"crc32", crc_of(ctx, {bytes, {}}, 0, bytes.size())}});
   }
   return header.dump();
 }
@@ -138,8 +147,8 @@ void finish_section_file(std::span<std::byte> file, section_layout const& layout
   p.header_begin = layout.end();
   p.header_size = header.size();
   p.file_size = file.size();
-  p.header_crc = crc_of(header.data(), header.size());
-  p.own_crc = crc_of(&p, offsetof(prefix, own_crc));
+  p.header_crc = crc32_of(std::as_bytes(std::span(header)));
+  p.own_crc = own_crc_of(p);
   std::memcpy(file.data(), &p, sizeof p);
   std::memcpy(file.data() + layout.end(), header.data(), header.size());
 }
@@ -159,42 +168,75 @@ void write_section_file(context const& ctx, section_kind const& kind, std::strin
   out.commit();
 }
 
-read_sections check_section_file(context const& ctx, section_kind const& kind,
-                                 std::span<std::byte const> file, std::string const& name) {
-  return check_section_file(ctx, std::span(&kind, 1), file, name);
-}
+namespace {
 
-read_sections check_section_file(context const& ctx, std::span<section_kind const> versions,
-                                 std::span<std::byte const> file, std::string const& name) {
+read_sections checked_sections(context const& ctx, std::span<section_kind const> versions,
+                               index_bytes const& file, std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
   prefix const p = checked_prefix(versions.front(), file, name);
-  auto const* const text = reinterpret_cast<char const*>(file.data() + p.header_begin);
+  auto const* const text = reinterpret_cast<char const*>(file.all.data() + p.header_begin);
   read_sections read;
+  read.bytes = file.all;
   return read_json({name, 1, 1}, header_problem, [&] {
     read.header = parse_json({text, p.header_size}, name, "an index's header");
     section_kind const& kind = kind_of(read.header, versions, name);
     nlohmann::json const& list = read.header.at("sections");
-    std::size_t at = sizeof(prefix);
-    auto const zeros_up_to = [&](std::size_t end) {
-      for (; at < end; ++at)
-        if (file[at] != std::byte{0})
-          fail("found something between the sections of this index, expected zeros");
+    auto const expect_zeros = [&](std::span<std::byte const> bytes) {
+      if (std::ranges::any_of(bytes, [](std::byte byte) { return byte != std::byte{0}; }))
+        fail("found something between the sections of this index, expected zeros");
     };
+    expect_zeros(file.all.first(prefix_size).subspan(sizeof(prefix)));
+    std::size_t at = prefix_size;
     for (std::size_t s = 0; s < kind.sections.size(); ++s) {
       std::size_t const begin = count_at(list.at(s), "begin");
       std::size_t const bytes = count_at(list.at(s), "bytes");
       if (list.at(s).at("name") != kind.sections[s] || begin % alignment != 0 || begin < at ||
           begin > p.header_begin || bytes > p.header_begin - begin)
         fail(fmt::format("the header of this index misplaces {}", kind.sections[s]));
-      zeros_up_to(begin);
-      read.sections.push_back(file.subspan(begin, bytes));
-      if (crc_of(ctx, read.sections[s]) != count_at(list.at(s), "crc32"))
+      expect_zeros(file.at(at, begin - at));
+      if (crc_of(ctx, file, begin, bytes) != count_at(list.at(s), "crc32"))
         fail(fmt::format("{} of this index are damaged", kind.sections[s]));
+      read.sections.push_back(file.all.subspan(begin, bytes));
       at = begin + bytes;
     }
-    zeros_up_to(p.header_begin);
+    expect_zeros(file.at(at, p.header_begin - at));
     return read;
   });
+}
+
+/// Memory for a file's bytes. Throws `error` where there is less to take.
+std::shared_ptr<std::byte> memory_for(std::size_t size, std::string const& name) {
+  void* const at = size <= free_memory() ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                         : MAP_FAILED;
+  if (at == MAP_FAILED)
+    throw error({name, 0, 0}, fmt::format("found an index of {}, more than the memory that is free",
+                                          counted(size, "byte")));
+  ::madvise(at, size, MADV_HUGEPAGE);  // a wish: where there are none, nothing is lost
+  return {static_cast<std::byte*>(at), [size](std::byte* p) { ::munmap(p, size); }};
+}
+
+}  // namespace
+
+read_sections check_section_file(context const& ctx, std::span<section_kind const> versions,
+                                 std::span<std::byte const> bytes, std::string const& name) {
+  return checked_sections(ctx, versions, {bytes, {}}, name);
+}
+
+read_sections read_section_file(context const& ctx, std::span<section_kind const> versions,
+                                std::string const& path) {
+  file_reader const file(path);
+  std::size_t const size = file.expect_regular("an index");
+  if (size == 0) throw error({path, 1, 1}, "found an empty file, expected an index");
+  auto const memory = memory_for(size, path);
+  auto const read = [&](std::size_t begin, std::size_t bytes) {
+    if (file.read(memory.get() + begin, bytes, begin) < bytes)
+      throw error({path, 0, 0},
+                  "was cut short while it was read, expected the same file to the end");
+  };
+  read_sections sections = checked_sections(ctx, versions, {{memory.get(), size}, read}, path);
+  sections.memory = memory;
+  return sections;
 }
 
 std::string sha256_of_section_header(std::string const& path) {
@@ -203,13 +245,13 @@ std::string sha256_of_section_header(std::string const& path) {
   if (file.read(all.data(), prefix_size, 0) < prefix_size) return {};
   prefix p{};
   std::memcpy(&p, all.data(), sizeof p);
-  if (std::memcmp(p.magic, magic, sizeof magic) != 0 ||
-      p.own_crc != crc_of(&p, offsetof(prefix, own_crc)) || p.header_begin > p.file_size ||
-      p.header_size != p.file_size - p.header_begin || p.file_size != file_state_of(path).size)
+  if (std::memcmp(p.magic, magic, sizeof magic) != 0 || p.own_crc != own_crc_of(p) ||
+      p.header_begin > p.file_size || p.header_size != p.file_size - p.header_begin ||
+      p.file_size != file_state_of(path).size)
     return {};
   all.resize(prefix_size + p.header_size);
   if (file.read(all.data() + prefix_size, p.header_size, p.header_begin) < p.header_size ||
-      p.header_crc != crc_of(all.data() + prefix_size, p.header_size))
+      p.header_crc != crc32_of(std::as_bytes(std::span(all)).subspan(prefix_size)))
     return {};
   return sha256_hex(all);
 }

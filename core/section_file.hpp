@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,22 +54,26 @@ void write_section_file(context const& ctx, section_kind const& kind, std::strin
                         std::span<std::size_t const> bytes, nlohmann::ordered_json const& what,
                         std::function<void(std::size_t, std::span<std::byte>)> const& fill);
 
-/// A file that was read: its header, and its sections in the order of their kind.
+/// An index that was checked: its header, and its sections in the order of their kind.
 struct read_sections {
   nlohmann::json header;
   std::vector<std::span<std::byte const>> sections;
+  std::span<std::byte const> bytes;         ///< all of them, the sections' among them
+  std::shared_ptr<std::byte const> memory;  ///< where they were read into; null: the caller's
 };
-/// Throws `error` naming the file where the bytes are no index of this kind and version, or not the
-/// ones that were written. The context's processes, if it has any, call it together with the same
-/// bytes, such as a file that they all map, of which each compares a share with the checksums.
-read_sections check_section_file(context const& ctx, section_kind const& kind,
-                                 std::span<std::byte const> file, std::string const& name);
-/// The same of a format with several versions, one at least: the file is of one of them.
+/// Checks an index in memory, which is of one of the versions of its format, at least one. Throws
+/// `error` naming it where the bytes are no index of this kind and version, or differ from the ones
+/// that were written.
 read_sections check_section_file(context const& ctx, std::span<section_kind const> versions,
-                                 std::span<std::byte const> file, std::string const& name);
+                                 std::span<std::byte const> bytes, std::string const& name);
+/// Reads a file once, into memory of this process, and checks the bytes that it read: what happens
+/// to the file afterwards changes nothing. Throws `error` as above, where the file cannot be read
+/// or is no regular file, and where the process can take less memory than the file has bytes.
+read_sections read_section_file(context const& ctx, std::span<section_kind const> versions,
+                                std::string const& path);
 
 /// SHA-256 of a file's prefix and header, which have the checksums of all sections: two files that
-/// `check_section_file` lets pass and that differ, differ here. Empty for what is no such file, and
+/// `read_section_file` lets pass and that differ, differ here. Empty for what is no such file, and
 /// where prefix or header are damaged. Throws `error` where the file cannot be read.
 std::string sha256_of_section_header(std::string const& path);
 

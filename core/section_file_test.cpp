@@ -1,21 +1,25 @@
 #include "core/section_file.hpp"
 
+#include "core/crc32.hpp"
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
-#include "core/process_group_testing.hpp"
 #include "core/testing.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace rulerank::inline v0::section_file_test {
 namespace {
@@ -41,34 +45,78 @@ std::string sum_of_bytes(temporary_folder const& folder, std::string const& byte
   return sha256_of_section_header(folder / "other");
 }
 
-/// What a process says of bytes, which others check with it: "OK", or what is wrong.
-std::vector<std::string> said_of(std::string& bytes, int processes) {
-  std::vector<std::string> said(static_cast<std::size_t>(processes));
-  testing_tools::run_processes(processes, [&](process_group const& group) {
-    context ctx;
-    ctx.threads = 2;
-    ctx.processes = &group;
-    said[static_cast<std::size_t>(group.rank())] = message_of(
-        [&] { check_section_file(ctx, kind, std::as_bytes(std::span(bytes)), "index"); });
-  });
-  return said;
+/// What the error says that reading a file of the bytes makes, without the folder, or "OK".
+std::string said_of(std::string const& bytes) {
+  temporary_folder const folder;
+  std::string const path = folder / "index";
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::string const said = message_of([&] { read_section_file({}, std::span(&kind, 1), path); });
+  return said.starts_with(path) ? "index" + said.substr(path.size()) : said;
 }
 
-TEST(section_file, processes_check_a_share_each_and_know_all) {
+TEST(section_file, what_is_read_is_the_process_s_own) {
   temporary_folder const folder;
   constexpr std::size_t size = std::size_t{9} << 20;  // in several pieces
+  written(folder / "index", 'a', size);
+  written(folder / "other", 'b', size);
+  read_sections const read = read_section_file({}, std::span(&kind, 1), folder / "index");
+  std::ifstream other(folder / "other", std::ios::binary);
+  std::fstream(folder / "index", std::ios::binary | std::ios::in | std::ios::out) << other.rdbuf();
+  auto const all_are = [](std::span<std::byte const> bytes, char letter) {
+    return std::ranges::count(bytes, static_cast<std::byte>(letter)) == std::ssize(bytes);
+  };
+  ASSERT_EQ(read.sections.front().size(), size);
+  EXPECT_TRUE(all_are(read.sections.front(), 'a'));
+  EXPECT_TRUE(
+      all_are(read_section_file({}, std::span(&kind, 1), folder / "index").sections.front(), 'b'));
+  std::filesystem::resize_file(folder / "index", 10);
+  EXPECT_TRUE(all_are(read.sections.front(), 'a'));
+}
+
+TEST(section_file, damage_in_any_piece_is_refused) {
+  temporary_folder const folder;
+  constexpr std::size_t size = std::size_t{9} << 20;
   std::string bytes = written(folder / "a", 'a', size);
-  for (int const processes : {2, 3, 5}) {
-    std::vector<std::string> const none(static_cast<std::size_t>(processes), "OK");
-    EXPECT_EQ(said_of(bytes, processes), none);
-    for (std::size_t const at : {std::size_t{64}, size / 2, size}) {
-      bytes[at] = 'b';
-      EXPECT_EQ(said_of(bytes, processes),
-                std::vector<std::string>(static_cast<std::size_t>(processes),
-                                         "index:1:1: letters of this index are damaged"));
-      bytes[at] = 'a';
-    }
+  EXPECT_EQ(said_of(bytes), "OK");
+  for (std::size_t const at : {std::size_t{64}, size / 2, size}) {
+    bytes[at] = 'b';
+    EXPECT_EQ(said_of(bytes), "index:1:1: letters of this index are damaged");
+    bytes[at] = 'a';
   }
+  bytes[50] = 'b';  // behind the prefix's numbers
+  EXPECT_EQ(said_of(bytes),
+            "index:1:1: found something between the sections of this index, expected zeros");
+  EXPECT_EQ(said_of(""), "index:1:1: found an empty file, expected an index");
+  EXPECT_EQ(message_of([&] { read_section_file({}, std::span(&kind, 1), "/dev/null"); }),
+            "/dev/null: found no regular file, expected an index that is one");
+}
+
+TEST(section_file, a_file_that_no_memory_holds_is_refused) {
+  temporary_folder const folder;
+  std::string const path = folder / "index";
+  std::ofstream(path, std::ios::binary) << 'a';
+  std::filesystem::resize_file(path, std::uint64_t{1} << 42);  // zeros that take no space
+  EXPECT_EQ(message_of([&] { read_section_file({}, std::span(&kind, 1), path); }),
+            path + ": found an index of 4398046511104 bytes, more than the memory that is free");
+}
+
+TEST(crc32, is_the_one_of_zlib) {
+  std::mt19937 draw(1);
+  std::vector<std::byte> bytes(70000);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(draw());
+  auto const expected = [](std::span<std::byte const> some, std::uint32_t before) {
+    return crc32_z(before, reinterpret_cast<unsigned char const*>(some.data()), some.size());
+  };
+  std::span<std::byte const> const all(bytes);
+  for (std::size_t size = 0; size < 700; ++size) {
+    auto const some = all.subspan(size % 17, size);
+    std::uint32_t const before = size % 3 == 0 ? 0 : static_cast<std::uint32_t>(draw());
+    ASSERT_EQ(crc32_of(some, before), expected(some, before)) << size;
+  }
+  EXPECT_EQ(crc32_of(all), expected(all, 0));
+  EXPECT_EQ(crc32_of(all.subspan(999), crc32_of(all.first(999))), expected(all, 0));
+  EXPECT_EQ(crc32_of(std::as_bytes(std::span("123456789", 9))),
+            0xcbf43926);  // the standard's check value
 }
 
 TEST(section_file, headers_differ_where_sections_do) {

@@ -10,7 +10,6 @@
 #include "knn/search_seconds.hpp"
 #include "knn/sparse/published/fish.hpp"
 #include "knn/text/text_collection.hpp"
-#include "mpi/agreement.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -208,10 +207,7 @@ class text_search {
     context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
       auto const timer = owner_.stage("open");
-      // Whoever maps the same file needs no checksum that another one has compared.
-      return knn::text_index::open(
-          mpi::find_one_file(owner_.ranks(), arguments_.index) ? ctx : without_processes(ctx),
-          arguments_.index);
+      return knn::text_index::open(ctx, arguments_.index);
     }
     auto const timer = owner_.stage("index");
     knn::text_index_options const options = index_options();
@@ -227,7 +223,7 @@ class text_search {
     output_file file(arguments_.index);
     note_times(knn::text_index::build(ctx, arguments_.collection, options, file));
     file.commit();
-    return knn::text_index::open(without_processes(ctx), arguments_.index);
+    return knn::text_index::open(ctx, arguments_.index);
   }
 
   void choose_engine(knn::text_collection const& documents, search_preparation const& preparation) {

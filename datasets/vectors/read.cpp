@@ -133,11 +133,6 @@ class vectors_reader {
   }
 };
 
-vectors vectors_in(std::shared_ptr<text_source const> const& text, std::size_t begin, element type,
-                   std::size_t rows, std::size_t dimensions, std::string const& name) {
-  return vectors_reader::in_place(text, begin, type, rows, dimensions, name);
-}
-
 vectors read_vectors(context const& ctx, std::string const& path, vectors_options const& options) {
   return read_vectors_part(
              ctx, path,
@@ -186,7 +181,8 @@ vectors_part read_vectors_part(context const& ctx, std::string const& path,
     auto const kept = copied_rows(ctx, bytes, layout);
     read = vectors(*type, kept.get(), layout.rows, layout.dimensions, kept, file.name);
   } else {
-    read = vectors_in(file.text, layout.begin, *type, layout.rows, layout.dimensions, file.name);
+    read = vectors_reader::in_place(file.text, layout.begin, *type, layout.rows, layout.dimensions,
+                                    file.name);
   }
   vectors_reader::number(read, part.first);
   vectors_reader::check_finite(ctx, read);

@@ -2,10 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "core/process_group.hpp"
 #include "core/section_file.hpp"
-#include "datasets/text_source.hpp"
-#include "datasets/vectors/memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,13 +55,8 @@ void write_dense_index(context const& ctx, std::string const& path, dense_rows c
 }
 
 dense_index_content read_dense_index(context const& ctx, std::string const& path) {
-  auto const text = datasets::open_bytes(ctx, path);
-  std::string const name = datasets::display_name(path);
-  std::string_view const bytes = text->bytes();
-  auto const read =
-      check_section_file(without_processes(ctx), kind,
-                         {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
-  auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
+  auto const read = read_section_file(ctx, std::span(&kind, 1), path);
+  auto const fail = [&](std::string_view what) { throw error({path, 1, 1}, what); };
   dense_index_content content;
   // The checksums say that these are the bytes that were written; this, that they fit together.
   try {
@@ -86,14 +78,8 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
                                           dimensions * bytes_of(type) == row_bytes;
     bool const ids_fit = of_ids.empty() || of_ids.size() == rows * sizeof(std::int64_t);
     if (!rows_fit || !ids_fit) fail("the sections of this index do not fit together");
-    if (rows > 0)
-      content.rows = datasets::vectors_in(
-          text,
-          static_cast<std::size_t>(of_rows.data() -
-                                   reinterpret_cast<std::byte const*>(bytes.data())),
-          type, rows, dimensions, name);
-    else if (dimensions > 0)
-      content.rows = datasets::vectors(type, nullptr, 0, dimensions, nullptr, name);
+    if (dimensions > 0)
+      content.rows = datasets::vectors(type, of_rows.data(), rows, dimensions, read.memory, path);
     content.ids.resize(of_ids.size() / sizeof(std::int64_t));
     if (!of_ids.empty()) std::memcpy(content.ids.data(), of_ids.data(), of_ids.size());
   } catch (nlohmann::json::exception const& e) {
@@ -101,7 +87,6 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
   } catch (usage_error const& e) {
     fail(fmt::format("this index is not right: {}", e.what()));
   }
-  datasets::expect_unchanged(*text, name);
   return content;
 }
 

@@ -14,7 +14,7 @@ namespace rulerank::inline v0::knn {
 /// What the file of a dense index holds (core/section_file.hpp): rows as they are in memory,
 /// labels of them, and what makes them near.
 struct dense_index_content {
-  datasets::vectors rows;         ///< in the file's mapping, not yet known to be finite
+  datasets::vectors rows;         ///< not yet known to be finite
   std::vector<std::int64_t> ids;  ///< one a row, or none
   similarity metric = similarity::l2;
 };

@@ -128,7 +128,7 @@ std::string forged(std::string const& good,
   static constexpr section_kind kind{"rulerank dense index", 1, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
-  auto const read = check_section_file({}, kind, all, "good");
+  auto const read = check_section_file({}, std::span(&kind, 1), all, "good");
   std::array<std::size_t, 2> const sizes{read.sections[0].size(), read.sections[1].size()};
   section_layout const layout(sizes);
   nlohmann::ordered_json what = nlohmann::ordered_json::object();

@@ -93,13 +93,12 @@ class dense_index {
   ~dense_index();
   dense_index(dense_index&&) noexcept;
 
-  /// Writes rows, ids and metric to a file that `open` maps: whole or not at all. The only file of
+  /// Writes rows, ids and metric to a file that `open` reads: whole or not at all. The only file of
   /// rows of bfloat16. Throws `output_error`.
   void save(context const& ctx, std::string const& path) const;
-  /// An index whose rows lie in the mapping of a file that `save` wrote. All of it is read once and
-  /// compared with its checksums, and rows are finite; a file that is cut short later is a SIGBUS,
-  /// which the program turns into an error. Throws `error` naming the file where it is not what was
-  /// written, and as the constructor does.
+  /// Reads a file that `save` wrote into memory, and compares what it read with the checksums: the
+  /// file may change afterwards. Throws `error` naming the file where it is not what was written or
+  /// memory does not hold it, and as the constructor does.
   static dense_index open(context const& ctx, std::string const& path,
                           dense_engine engine = dense_engine::automatic);
 

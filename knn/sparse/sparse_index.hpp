@@ -22,7 +22,7 @@ struct sparse_row {
   std::size_t size() const noexcept { return term.size(); }
 };
 
-/// A view of rows that a sparse_matrix or a mapped file owns.
+/// A view of rows that a sparse_matrix or the memory of an index file owns.
 struct sparse_rows {
   std::span<std::uint64_t const> begin{};  ///< [rows + 1] into term and weight
   std::span<std::uint32_t const> term{};   ///< ascending within a row, below `terms`
@@ -91,7 +91,7 @@ class sparse_index {
  public:
   /// Throws `usage_error` as `check(sparse_rows)` does.
   sparse_index(context const& ctx, sparse_matrix documents);
-  /// Of parts that fit together, kept alive by `owner`: a mapped file.
+  /// Of parts that fit together, kept alive by `owner`: the memory of an index file.
   sparse_index(sparse_index_parts const& parts, std::shared_ptr<void const> owner);
 
   std::size_t size() const noexcept { return parts_.documents.size(); }

@@ -62,13 +62,25 @@ void finish_index(std::span<std::byte> file, index_layout const& layout, std::st
   finish_section_file(file, layout.sections(), header);
 }
 
-read_index check_index(context const& ctx, std::span<std::byte const> file,
-                       std::string const& name) {
-  read_index read{check_section_file(ctx, kinds, file, name)};
+namespace {
+
+/// Throws `error` where a header's version and what it says of parts differ.
+read_index with_fitting_version(read_index read, std::string const& name) {
   bool const of_parts = read.header.at("version").get<std::size_t>() >= kinds[2].version;
   if (of_parts != read.is_part())
     throw error({name, 1, 1}, "the header of this index is not right: its version is another's");
   return read;
+}
+
+}  // namespace
+
+read_index check_index(context const& ctx, std::span<std::byte const> bytes,
+                       std::string const& name) {
+  return with_fitting_version({check_section_file(ctx, kinds, bytes, name)}, name);
+}
+
+read_index read_index_file(context const& ctx, std::string const& path) {
+  return with_fitting_version({read_section_file(ctx, kinds, path)}, path);
 }
 
 }  // namespace rulerank::knn

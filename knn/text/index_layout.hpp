@@ -85,7 +85,7 @@ std::string index_header(context const& ctx, index_layout const& layout,
 /// Writes the prefix before the sections and the header behind them. `file`: all of it.
 void finish_index(std::span<std::byte> file, index_layout const& layout, std::string_view header);
 
-/// A file that was read: its header and its sections.
+/// An index that was checked: its header and its sections.
 struct read_index : read_sections {
   bool has_dictionary() const noexcept {
     return sections.size() > static_cast<std::size_t>(section::words);
@@ -93,12 +93,14 @@ struct read_index : read_sections {
   bool is_part() const { return header.contains("of_documents"); }
   template <class T>
   std::span<T const> of(section s) const {
-    std::span<std::byte const> const bytes = sections[static_cast<std::size_t>(s)];
-    return {reinterpret_cast<T const*>(bytes.data()), bytes.size() / sizeof(T)};
+    std::span<std::byte const> const one = sections[static_cast<std::size_t>(s)];
+    return {reinterpret_cast<T const*>(one.data()), one.size() / sizeof(T)};
   }
 };
-/// Throws `error` where the bytes are no index of this version, or not the ones that were written.
-read_index check_index(context const& ctx, std::span<std::byte const> file,
+/// Checks an index in memory. Throws what `check_section_file` throws.
+read_index check_index(context const& ctx, std::span<std::byte const> bytes,
                        std::string const& name);
+/// Reads a file and checks it. Throws what `read_section_file` throws.
+read_index read_index_file(context const& ctx, std::string const& path);
 
 }  // namespace rulerank::knn

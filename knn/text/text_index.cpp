@@ -11,17 +11,12 @@
 #include "knn/text/text_index_part.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <new>
 #include <unordered_set>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace rulerank::inline v0::knn {
 
@@ -124,8 +119,8 @@ indexed_collection text_index_part::build_in_memory(context const& ctx,
     bytes = {owner.get(), size};
     return bytes;
   });
-  text_index index = text_index::of_bytes(without_processes(ctx), bytes, owner, collection.name,
-                                          settings.group != nullptr);
+  text_index index = text_index::of_sections(check_index(ctx, bytes, collection.name), owner,
+                                             collection.name, settings.group != nullptr);
   index.timings_ = built.timings;
   return {std::move(index), std::move(built.fields), std::move(built.sums)};
 }
@@ -154,37 +149,18 @@ text_index text_index::open(context const& ctx, std::string const& path) {
 }
 
 text_index text_index_part::open(context const& ctx, std::string const& path) {
-  return text_index::open(without_processes(ctx), path, true);
+  return text_index::open(ctx, path, true);
 }
 
 text_index text_index::open(context const& ctx, std::string const& path, bool part) {
-  auto const fail = [&](std::string const& what) { throw error({path, 0, 0}, what); };
-  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
-  struct stat status {};
-  ::fstat(descriptor, &status);
-  auto const size = static_cast<std::size_t>(status.st_size);
-  if (!S_ISREG(status.st_mode) || size == 0) {
-    ::close(descriptor);
-    if (S_ISREG(status.st_mode))
-      throw error({path, 1, 1}, "found an empty file, expected an index");
-    fail(S_ISDIR(status.st_mode)
-             ? "is a folder, expected a file"
-             : "found no regular file, expected an index: it is mapped, not read");
-  }
-  void* const at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
-  int const reason = errno;
-  ::close(descriptor);
-  if (at == MAP_FAILED) fail(fmt::format("cannot be mapped: {}", std::strerror(reason)));
-  std::shared_ptr<std::byte> const owner = mapped(at, size);
-  return of_bytes(ctx, {owner.get(), size}, owner, path, part);
+  read_index read = read_index_file(ctx, path);
+  auto const memory = read.memory;
+  return of_sections(read, memory, path, part);
 }
 
 // Long because it takes the sections of the file one after the other.
-text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> bytes,
-                                std::shared_ptr<void const> owner, std::string const& name,
-                                bool part) {
-  read_index const read = check_index(ctx, bytes, name);
+text_index text_index::of_sections(read_index const& read, std::shared_ptr<void const> owner,
+                                   std::string const& name, bool part) {
   if (read.is_part() != part)
     throw error({name, 1, 1},
                 part ? "found an index of a whole collection, expected a part of one"
@@ -198,7 +174,7 @@ text_index text_index::of_bytes(context const& ctx, std::span<std::byte const> b
   parts.list_begin = numbers(section::list_begin);
   parts.list_document = read.of<std::uint32_t>(section::list_document);
   parts.list_weight = read.of<double>(section::list_weight);
-  text_index index{sparse_index(parts, nullptr), bytes};
+  text_index index{sparse_index(parts, nullptr), read.bytes};
   index.terms_ = {characters(section::terms), numbers(section::term_begin)};
   index.ids_ = {characters(section::ids), numbers(section::id_begin)};
   index.label_names_ = {characters(section::label_names), numbers(section::label_begin)};

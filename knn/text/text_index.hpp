@@ -76,10 +76,11 @@ struct field_counts {
 inline constexpr std::string_view whole_document = "document";
 
 struct indexed_collection;
+struct read_index;
 
 /// A collection of documents ready to be searched: its terms, numbered in byte order, the
-/// documents' ids and labels, weights of the terms, posting lists. It lies in memory or in a mapped
-/// file; a document's fields are one text here. A column of vectors is a term of four bytes, the
+/// documents' ids and labels, weights of the terms, posting lists. All of it lies in memory; a
+/// document's fields are one text here. A column of vectors is a term of four bytes, the
 /// highest first: terms are in the order of the columns. Several threads may call all const
 /// functions of an index at once.
 class text_index {
@@ -107,9 +108,9 @@ class text_index {
   /// it. The caller commits the file.
   static text_index_timings build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, output_file& file);
-  /// Maps a file that `build` wrote. Throws `error` for any other file and for a damaged one. The
-  /// context's processes, if it has any, open the same file together: each compares a share of it
-  /// with its checksums.
+  /// Reads a file that `build` wrote into memory, and compares what it read with the checksums: the
+  /// file may change afterwards. Throws `error` for any other file, for a damaged one, and where
+  /// memory does not hold it.
   static text_index open(context const& ctx, std::string const& path);
 
   sparse_index const& index() const noexcept { return index_; }
@@ -126,7 +127,7 @@ class text_index {
   /// The format is svmlight where the terms are columns, else automatic; `dictionary` says whether
   /// there is one.
   text_index_options const& options() const noexcept { return options_; }
-  /// Those of its file, whether it lies in memory or is mapped; as long as the index is there.
+  /// Those that its file has; as long as the index is there.
   std::span<std::byte const> bytes() const noexcept { return bytes_; }
   /// Zeros for an index that was opened.
   text_index_timings const& timings() const noexcept { return timings_; }
@@ -143,8 +144,8 @@ class text_index {
   friend struct text_index_part;
   text_index(sparse_index index, std::span<std::byte const> bytes)
       : index_(std::move(index)), bytes_(bytes) {}
-  static text_index of_bytes(context const& ctx, std::span<std::byte const> bytes,
-                             std::shared_ptr<void const> owner, std::string const& name, bool part);
+  static text_index of_sections(read_index const& read, std::shared_ptr<void const> owner,
+                                std::string const& name, bool part);
   static text_index open(context const& ctx, std::string const& path, bool part);
 
   sparse_index index_;

@@ -103,8 +103,8 @@ class Neighbours(Running, BaseEstimator):
     @classmethod
     @checked
     def load(cls, path: Path, **params: Any) -> Self:
-        """An index that `save` or the program wrote, with the parameters that the file holds; it is mapped. `path` may be the
-        list of the parts of an index, which MPI ranks wrote. `params` replace the file's parameters."""
+        """An index that `save` or the program wrote, with the parameters that the file holds; it is read into memory. `path` may
+        be the list of the parts of an index, which MPI ranks wrote. `params` replace the file's parameters."""
         made = cls(**params)
         made._open(path)
         made.set_params(**made._parameters_of_file() | params)

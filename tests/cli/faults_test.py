@@ -44,7 +44,8 @@ class Faults(harness.CommandLine):
         self.changed_while_read(overwrite, "was changed while it was read")
 
     def test_vectors_change_while_they_are_searched(self):
-        """Rows lie in a file's mapping; the filter, which comes from a pipe, is read when they do."""
+        """Rows of a collection lie in its mapping, those of an index in memory; the filter, which comes from a pipe, is read when
+        they do."""
         rows = struct.pack("<2I", 20000, 64) + bytes(n * n % 251 for n in range(20000 * 64))
         asked = self.file("asked.u8bin", struct.pack("<2I", 2, 64) + bytes(128))
 
@@ -67,7 +68,8 @@ class Faults(harness.CommandLine):
                         rows_of_filter.write("1\n19999\n")
                     errors = process.communicate(timeout=harness.HANGS)[1].decode()
                     self.assertEqual(process.returncode, 3, errors)
-                    self.assertIn(f"rulerank: error: {path}: {message}", errors)
+                    found = message if option == "--collection" else "was changed since it was read"
+                    self.assertIn(f"rulerank: error: {path}: {found}", errors)
                     self.assertEqual(errors.count("rulerank: error"), 1, errors)  # of several threads
                     self.assertFalse((self.folder / "near").exists())
                     pipe.unlink()
@@ -108,6 +110,50 @@ class Faults(harness.CommandLine):
                     self.assertRegex(errors, f"rulerank: error: {path}: was (changed|cut short) (while|since) it was read")
                     self.assertFalse((self.folder / "near").exists())
                     pipe.unlink()
+
+    def test_an_index_that_becomes_another_one(self):
+        """What was read of an index answers, whatever its file becomes, with the size and the time that it had."""
+        texts = [f"{' '.join(f'w{(d * 7919 + w * w * 31) % 401}' for w in range(30))}\n" for d in range(2000)]
+        words = [f"{n:05}" for n in range(0, 40000, 7)]
+        rows = [bytes(r * n % 251 for n in range(64)) for r in range(2000)]
+        head = struct.pack("<2I", 2000, 64)
+        floats = struct.Struct("<64f")
+        for kind, one, other, asked, more in (
+                ("text", "".join(f"d{d:04}\t{text}" for d, text in enumerate(texts)).encode(),
+                 "".join(f"d{d:04}\t{text}" for d, text in enumerate(texts[::-1])).encode(), b"q1\tw7 w9\nq2\tw300\n", []),
+                ("dense", head + b"".join(rows), head + b"".join(rows[::-1]), struct.pack("<2I", 1, 64) + rows[3], []),
+                ("metric", head + b"".join(floats.pack(*row) for row in rows), head + b"".join(floats.pack(*row) for row in rows[::-1]),
+                 struct.pack("<2I", 1, 64) + floats.pack(*rows[3]), ["--metric", "l2", "--index-type", "brute"]),
+                ("metric", "\n".join(words).encode(), "\n".join(words[::-1]).encode(), b"00014\n", ["--metric", "edit", "--index-type", "brute"])):
+            with self.subTest(kind, options=more):
+                end = {"dense": "u8bin", "text": "tsv"}.get(kind, "fbin" if "l2" in more else "txt")
+                self.file(f"queries.{end}", asked)
+                for index, data in (("one", one), ("other", other)):
+                    self.expect(0, "search", kind, "--collection", self.file(f"base.{end}", data), *more, "--index", index, "--quiet")
+                search = ["search", kind, "--k", 5, "--index", "one", "--quiet", "--out"]
+                self.expect(0, *search, "near", "--queries", f"queries.{end}")
+                path, new = self.folder / "one", self.read("other")
+                self.assertEqual(path.stat().st_size, len(new))
+                self.assertNotEqual(self.read("one"), new)
+                pipe = self.folder / f"pipe.{end}"
+                os.mkfifo(pipe)
+                if kind == "dense":  # its queries are read before the index, the rows of a filter after
+                    asked = b"".join(b"%d\n" % n for n in range(2000))
+                    process = self.start(*search, "again", "--queries", f"queries.{end}", "--filter", pipe)
+                else:
+                    process = self.start(*search, "again", "--queries", pipe)
+                with open(pipe, "wb") as last:  # waits until the program opens it
+                    then = path.stat().st_mtime_ns
+                    with open(path, "r+b") as file:
+                        file.write(new)
+                    os.utime(path, ns=(then, then))
+                    last.write(asked)
+                errors = process.communicate(timeout=harness.HANGS)[1].decode()
+                self.assertEqual((process.returncode, errors), (0, ""))
+                self.assertEqual(self.read("again"), self.read("near"))
+                self.expect(0, *search, "changed", "--queries", f"queries.{end}")
+                self.assertNotEqual(self.read("changed"), self.read("near"))  # the other index is another one
+                pipe.unlink()
 
     def test_a_subfolder_of_documents_that_cannot_be_read(self):
         self.folder.chmod(0o755)

@@ -9,6 +9,7 @@ import pathlib
 import random
 import re
 import signal
+import struct
 import subprocess
 import time
 
@@ -104,18 +105,20 @@ class Faults(OverRanks):
                     self.taken(*outputs)
         self.assertGreater(ended, 3, "most jobs had ended before")
 
-    def test_an_index_cut_short_while_ranks_search_it(self):
+    def test_vectors_cut_short_while_ranks_search_them(self):
         """No rank can wait for another then; what each says has its number."""
         self.needs_mpi()
-        self.file("base.fvecs", fvecs(1, 100000))
-        self.expect(0, "search", "dense", "--collection", "base.fvecs", "--index", "index", "--quiet")
+        rows = fvecs(1, 100000)
+        rows = struct.pack("<2i", 100000, 8) + b"".join(rows[at + 4:at + 36] for at in range(0, len(rows), 36))
+        self.file("base.fbin", rows)  # mapped, as its rows have nothing between them
+        self.file("queries.fbin", rows)
         for attempt in range(harness.ATTEMPTS):
-            job, ranks = self.start_ranks(3, "search", "dense", "--index", "index", "--queries", "base.fvecs", "--threads", 1, "--out",
+            job, ranks = self.start_ranks(3, "search", "dense", "--collection", "base.fbin", "--queries", "queries.fbin", "--threads", 1, "--out",
                                           "out.txt")
             self.let_work(job, .5 ** attempt, *ranks)
             at_work = [harness.hold(rank) for rank in ranks]
             if all(at_work):
-                os.truncate(self.folder / "index", 4096)
+                os.truncate(self.folder / "base.fbin", 4096)
             for rank in ranks:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(rank, signal.SIGCONT)
@@ -126,7 +129,7 @@ class Faults(OverRanks):
             (self.folder / "out.txt").unlink()
         self.assertEqual(job.returncode, 3, errors)
         said = re.findall(r"^rulerank: error: (.*)$", errors, re.MULTILINE)
-        self.assertRegex(said[0], r"^rank [0-2]: index: was cut short while it was read")
+        self.assertRegex(said[0], r"^rank [0-2]: base.fbin: was cut short while it was read")
         self.assertEqual(len(set(said)), len(said), errors)
         self.assertEqual(self.outputs_left(), [])
 

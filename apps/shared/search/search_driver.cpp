@@ -47,8 +47,7 @@ void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
 }
 
 void expect_index_file(std::string const& index) {
-  if (index == "-")
-    throw usage_error("--index: found -, expected a file, which is mapped and not read");
+  if (index == "-") throw usage_error("--index: found -, expected a file");
 }
 
 search_run::search_run(session& owner, search_arguments const& arguments,

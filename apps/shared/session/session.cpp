@@ -102,7 +102,7 @@ std::map<std::string, file_state> const* inputs_of_the_run = nullptr;
 int rank_of_the_run = -1;  // of several
 
 /// The signals that a read of a file may raise while others write to it. A file cut short leaves
-/// pages that cannot be read (SIGBUS); an index overwritten leads anywhere.
+/// pages that cannot be read (SIGBUS); a mapped text or matrix overwritten leads anywhere.
 struct fatal_signal {
   int number;
   void (*before)(int) = nullptr;  ///< its handler before the session's

@@ -1,8 +1,5 @@
 #include "core/error.hpp"
-#include "core/process_group.hpp"
 #include "core/section_file.hpp"
-#include "datasets/text_source.hpp"
-#include "datasets/vectors/memory.hpp"
 #include "knn/metric/indexes/index_state.hpp"
 
 #include <array>
@@ -36,11 +33,9 @@ std::vector<std::uint64_t> begins_of(std::vector<std::string> const& words) {
 }
 
 template <class T>
-std::vector<T> array_in(std::span<std::byte const> section) {
+std::span<T const> array_in(std::span<std::byte const> section) {
   if (section.size() % sizeof(T) != 0) throw usage_error("a section has no whole numbers");
-  std::vector<T> values(section.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), section.data(), section.size());
-  return values;
+  return {reinterpret_cast<T const*>(section.data()), section.size() / sizeof(T)};
 }
 
 void write_sections(context const& ctx, std::string const& path, section_bytes const& from,
@@ -53,9 +48,10 @@ void write_sections(context const& ctx, std::string const& path, section_bytes c
                      });
 }
 
-std::shared_ptr<vector_space const> read_vectors_in(
-    context const& ctx, std::shared_ptr<datasets::text_source const> const& text,
-    nlohmann::json const& header, std::span<std::byte const> section, std::string const& name) {
+std::shared_ptr<vector_space const> read_vectors_in(context const& ctx, read_sections const& read,
+                                                    std::string const& name) {
+  nlohmann::json const& header = read.header;
+  std::span<std::byte const> const section = read.sections[of_objects];
   std::size_t const objects = count_at(header, "objects");
   std::size_t const dimensions = count_at(header, "dimensions");
   std::size_t const values = section.size() / sizeof(float);
@@ -64,20 +60,15 @@ std::shared_ptr<vector_space const> read_vectors_in(
                        : dimensions > 0 && dimensions <= values && values / dimensions == objects &&
                              dimensions * objects * sizeof(float) == section.size();
   if (!fit) throw usage_error("its vectors do not fit together");
-  auto const at = static_cast<std::size_t>(
-      section.data() - reinterpret_cast<std::byte const*>(text->bytes().data()));
-  auto const rows =
-      objects > 0
-          ? datasets::vectors_in(text, at, datasets::element::float32, objects, dimensions, name)
-          : datasets::vectors(datasets::element::float32, nullptr, 0,
-                              std::max<std::size_t>(dimensions, 1), nullptr, name);
+  datasets::vectors const rows(datasets::element::float32, section.data(), objects,
+                               std::max<std::size_t>(dimensions, 1), read.memory, name);
   return std::make_shared<vector_space>(
       ctx, rows, metric_distance_from(header.at("metric").get<std::string>()));
 }
 
 std::shared_ptr<word_space const> read_words_in(nlohmann::json const& header,
                                                 std::span<std::byte const> section,
-                                                std::vector<std::uint64_t> const& begins) {
+                                                std::span<std::uint64_t const> begins) {
   if (begins.size() != count_at(header, "objects") + 1 || begins.front() != 0 ||
       begins.back() != section.size())
     throw usage_error("its words do not fit together");
@@ -129,13 +120,8 @@ void metric_index::save(context const& ctx, std::string const& path) const {
 }
 
 saved_metric_index metric_index::open(context const& ctx, std::string const& path) {
-  auto const text = datasets::open_bytes(ctx, path);
-  std::string const name = datasets::display_name(path);
-  std::string_view const bytes = text->bytes();
-  auto const read =
-      check_section_file(without_processes(ctx), metric_kinds,
-                         {reinterpret_cast<std::byte const*>(bytes.data()), bytes.size()}, name);
-  auto const fail = [&](std::string_view what) -> error { return {{name, 1, 1}, what}; };
+  auto const read = read_section_file(ctx, metric_kinds, path);
+  auto const fail = [&](std::string_view what) -> error { return {{path, 1, 1}, what}; };
   // The checksums say that these are the bytes that were written; this, that they fit together.
   try {
     auto const begins = array_in<std::uint64_t>(read.sections[of_begins]);
@@ -146,8 +132,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     if (read.header.at("metric").get<std::string>() == "edit")
       space = opened.words = read_words_in(read.header, read.sections[of_objects], begins);
     else
-      space = opened.vectors =
-          read_vectors_in(ctx, text, read.header, read.sections[of_objects], name);
+      space = opened.vectors = read_vectors_in(ctx, read, path);
     if (space->size() >= no_neighbour) throw usage_error("it has too many objects");
     metric_index_options options;
     options.type = metric_index_type_from(read.header.at("type").get<std::string>());
@@ -172,7 +157,6 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     all.structure = maker_of(options.type)({ctx, *space, all.options, space->size(), &reader});
     reader.expect_end();
     all.holds = reader.holds();
-    datasets::expect_unchanged(*text, name);
     return opened;
   } catch (nlohmann::json::exception const& e) {
     throw fail(fmt::format("the header of this index is not right: {}", e.what()));

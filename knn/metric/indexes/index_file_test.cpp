@@ -150,7 +150,7 @@ std::string forged(std::string const& good,
   static constexpr section_kind kind{"rulerank metric index", 3, "a test", names};
   std::string bytes = good;
   std::span<std::byte> const all{reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
-  auto const read = check_section_file({}, kind, all, "good");
+  auto const read = check_section_file({}, std::span(&kind, 1), all, "good");
   std::array<std::size_t, 4> sizes{};
   for (std::size_t s = 0; s < 4; ++s) sizes[s] = read.sections[s].size();
   section_layout const layout(sizes);
