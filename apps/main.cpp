@@ -151,7 +151,7 @@ void add_verbs(CLI::App& program, session& owner) {
                    {add_search, add_vectors, add_fuse, add_features, add_pipeline}},
         verb_group{"Mine itemsets and rules", {add_mine}},
         verb_group{"The program", {add_engines, add_devices, add_help, add_completion}},
-        verb_group{"", {add_pages}}})
+        verb_group{"", {add_pages, add_forms}}})
     for (auto const add : group.verbs) {
       add(program, owner);
       program.get_subcommands({}).back()->group(group.name);

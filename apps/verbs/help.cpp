@@ -3,9 +3,11 @@
 #include "apps/shared/options/completion.hpp"
 #include "apps/shared/options/suggestions.hpp"
 #include "apps/verbs/verbs.hpp"
+#include "core/json_text.hpp"
 #include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/version.hpp"
+#include "datasets/forms.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +17,8 @@
 
 #include <fmt/format.h>
 
-// The verbs that show the program itself: help, completion and, for the build, pages.
+// The verbs that show the program itself: help, completion and, for the build and the tests of the
+// pages, pages and forms.
 namespace rulerank::inline v0::apps {
 namespace {
 
@@ -86,6 +89,23 @@ void add_pages(CLI::App& program, session&) {
     write_into(share / "bash-completion/completions", "rulerank", bash_completion(program));
     write_into(share / "zsh/site-functions", "_rulerank", zsh_completion(program));
     write_into(share / "fish/vendor_completions.d", "rulerank.fish", fish_completion(program));
+  });
+}
+
+void add_forms(CLI::App& program, session&) {
+  CLI::App* const verb = program.add_subcommand(
+      "forms", "Print the forms of input files as JSON, from which docs/forms.md has its tables");
+  verb->group("");
+  verb->callback([] {
+    auto json = nlohmann::ordered_json::array();
+    for (datasets::file_form const& form : datasets::file_forms())
+      json.push_back({{"input", form.input},
+                      {"name", form.name},
+                      {"recognized_by", form.recognized_by},
+                      {"read", form.read},
+                      {"options", form.options},
+                      {"refused", form.refused}});
+    write_file("-", json_text_of(json));
   });
 }
 

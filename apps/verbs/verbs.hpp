@@ -22,6 +22,7 @@ void add_judgments(CLI::App& program, session& owner);
 void add_label(CLI::App& program, session& owner);
 void add_reduce(CLI::App& program, session& owner);
 void add_features(CLI::App& program, session& owner);
+void add_forms(CLI::App& program, session& owner);
 void add_fit(CLI::App& program, session& owner);
 void add_fuse(CLI::App& program, session& owner);
 void add_mine(CLI::App& program, session& owner);

@@ -56,6 +56,9 @@ void read_jsonl(document_lines& lines, text_options const& options, bool of_part
 /// A JSON array of objects, whose first line is read.
 void read_json_array(document_lines& lines, text_options const& options);
 
+/// The form of a file, which is no folder, by its first line that is not empty.
+text_format format_of_first_line(std::string_view line);
+
 /// The delimiter of a header that names an id and text; 0 for any other line.
 char header_delimiter(std::string_view line);
 /// Records below a header, which is the line that is read.

@@ -273,18 +273,6 @@ bool is_trec_folder(context const& ctx, std::string const& path, std::string con
   return false;
 }
 
-text_format format_of(std::string_view first_line) {
-  if (section_of(first_line) != 0) return text_format::cranfield;
-  if (begins_trec(first_line)) return text_format::trec;
-  if (header_delimiter(first_line) != 0) return text_format::table;
-  std::string_view rest = first_line;
-  rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
-  bool const has_tab = rest.find('\t') != rest.npos;
-  return rest.starts_with('{')               ? text_format::jsonl
-         : rest.starts_with('[') && !has_tab ? text_format::json
-                                             : text_format::tsv;
-}
-
 void check_options(text_format format, text_options const& options) {
   using enum text_format;
   if (options.lines && format != tsv && format != jsonl)
@@ -299,6 +287,18 @@ void check_options(text_format format, text_options const& options) {
 
 }  // namespace
 
+text_format format_of_first_line(std::string_view line) {
+  if (section_of(line) != 0) return text_format::cranfield;
+  if (begins_trec(line)) return text_format::trec;
+  if (header_delimiter(line) != 0) return text_format::table;
+  std::string_view rest = line;
+  rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+  bool const has_tab = rest.find('\t') != rest.npos;
+  return rest.starts_with('{')               ? text_format::jsonl
+         : rest.starts_with('[') && !has_tab ? text_format::json
+                                             : text_format::tsv;
+}
+
 std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
                                                    text_format format, std::string const& encoding,
                                                    process_group const& group) {
@@ -310,7 +310,7 @@ std::optional<documents_part> documents_of_process(context const& ctx, std::stri
     do {
       if (!lines.next()) return std::nullopt;
     } while (lines.line().empty());
-    format = format_of(lines.line());
+    format = format_of_first_line(lines.line());
   }
   if (format != text_format::tsv && format != text_format::jsonl) return std::nullopt;
   auto const lines = lines_of_process(path, group);
@@ -338,7 +338,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     if (options.lines) return;
     throw error({lines.name(), 1, 1}, no_texts);
   } while (lines.line().empty());
-  if (format == text_format::automatic) format = format_of(lines.line());
+  if (format == text_format::automatic) format = format_of_first_line(lines.line());
   if (format == text_format::tsv) return read_tsv(lines, options.labels);
   if (format == text_format::jsonl) return read_jsonl(lines, options, options.lines.has_value());
   if (format == text_format::json) return read_json_array(lines, options);

@@ -2,8 +2,10 @@
 
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
+#include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "core/testing.hpp"
+#include "datasets/forms.hpp"
 #include "knn/dense/search.hpp"
 #include "knn/metric/testing.hpp"
 
@@ -25,6 +27,7 @@ namespace rulerank::inline v0::knn::metric_search_test {
 namespace {
 
 using rulerank::testing_tools::message_of;
+using rulerank::testing_tools::says;
 using namespace testing_tools;
 using datasets::vectors;
 
@@ -435,6 +438,24 @@ TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {
   for (metric_distance const which : of_vectors)
     EXPECT_FALSE(check_metric({}, vector_space({}, drawn_vectors(300, 5, 3), which), 20000));
   EXPECT_FALSE(check_metric({}, word_space(drawn_words(300, 3, 12)), 20000));
+}
+
+/// The samples of datasets/forms.cpp that this module reads.
+TEST(metric_search, forms_of_words_are_recognized_or_refused) {
+  rulerank::testing_tools::temporary_folder const folder;
+  for (datasets::file_form const& form : datasets::file_forms()) {
+    if (form.input != "words") continue;
+    write_file(folder / "words", form.sample);
+    bool is_counted = false;
+    auto const words = read_words({}, folder / "words", [&](std::string const& what) {
+      is_counted = what.find("words with counts") != what.npos;
+    });
+    EXPECT_EQ(fmt::format("{}", fmt::join(words, "; ")), form.content);
+    EXPECT_EQ(is_counted, form.name == "words with counts");
+    write_file(folder / "words", form.wrong);
+    EXPECT_PRED2(says, message_of([&] { read_words({}, folder / "words"); }),
+                 fmt::format("{}{}...", folder / "words", form.message));
+  }
 }
 
 TEST(metric_search, real_words_and_vectors) {

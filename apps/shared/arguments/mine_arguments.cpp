@@ -2,6 +2,7 @@
 
 #include "apps/shared/options/options.hpp"
 #include "core/error.hpp"
+#include "datasets/forms.hpp"
 
 #include <fmt/format.h>
 
@@ -45,7 +46,7 @@ void check_rules(mine_arguments const& given) {
 void add_input(CLI::App& verb, mine_arguments& given) {
   path_option(verb, "--transactions,TRANSACTIONS", given.transactions,
               "One transaction a line; - is standard input");
-  word_option(verb, "--form", given.form, {"fimi", "baskets", "pairs"},
+  word_option(verb, "--form", given.form, datasets::names_of_forms("transactions"),
               "What a line of it is: integers (fimi), names of items (baskets), or a basket's id "
               "and one of its items (pairs)");
   value_option(verb, "--separator C", given.separator,

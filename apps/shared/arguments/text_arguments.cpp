@@ -2,6 +2,7 @@
 
 #include "apps/shared/options/options.hpp"
 #include "apps/shared/options/suggestions.hpp"
+#include "datasets/forms.hpp"
 #include "datasets/text/encoding.hpp"
 
 #include <algorithm>
@@ -14,17 +15,6 @@
 namespace rulerank::inline v0::apps {
 
 namespace {
-
-constexpr named_values<datasets::text_format, 9> formats{
-    {{"auto", datasets::text_format::automatic},
-     {"tsv", datasets::text_format::tsv},
-     {"table", datasets::text_format::table},
-     {"jsonl", datasets::text_format::jsonl},
-     {"json", datasets::text_format::json},
-     {"folder", datasets::text_format::folder},
-     {"cranfield", datasets::text_format::cranfield},
-     {"trec", datasets::text_format::trec},
-     {"svmlight", datasets::text_format::svmlight}}};
 
 void expect_outside(session::named_input const& input, session::named_output const& output) {
   std::error_code none;
@@ -40,7 +30,8 @@ void expect_outside(session::named_input const& input, session::named_output con
 }  // namespace
 
 std::span<named_value<datasets::text_format> const> text_formats(bool vectors) {
-  return std::span(formats).first(formats.size() - (vectors ? 0 : 1));
+  return std::span(datasets::text_format_names)
+      .first(datasets::text_format_names.size() - (vectors ? 0 : 1));
 }
 
 void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
