@@ -342,6 +342,19 @@ std::vector<datasets::text_document> documents_of(std::vector<std::string> texts
 
 /// A text collection, and the engine that searches it.
 class python_text_index {
+  template <class Use>
+  auto with_queries(run_settings const& how, std::vector<std::string> texts,
+                    input_vector<std::uint64_t> const& filter, bool pad, Use const& use) const {
+    auto const queries = documents_of(std::move(texts), {});
+    return run(how, [&](context const& ctx) {
+      auto const searchers =
+          documents_->searchers(ctx, {options().metric, knn::sparse_engine_from(engine_)});
+      knn::text_search search(*documents_, searchers, queries, "queries", {pad});
+      keep_only(search, filter);
+      return use(ctx, search, queries.size());
+    });
+  }
+
  public:
   python_text_index(knn::text_collection documents, std::string engine)
       : documents_(std::make_shared<knn::text_collection const>(std::move(documents))),
@@ -405,19 +418,6 @@ class python_text_index {
 
  private:
   knn::text_index_options const& options() const { return documents_->first_index().options(); }
-  template <class Use>
-  auto with_queries(run_settings const& how, std::vector<std::string> texts,
-                    input_vector<std::uint64_t> const& filter, bool pad, Use const& use) const {
-    auto const queries = documents_of(std::move(texts), {});
-    return run(how, [&](context const& ctx) {
-      auto const searchers =
-          documents_->searchers(ctx, {options().metric, knn::sparse_engine_from(engine_)});
-      knn::text_search search(*documents_, searchers, queries, "queries", {pad});
-      keep_only(search, filter);
-      return use(ctx, search, queries.size());
-    });
-  }
-
   std::shared_ptr<knn::text_collection const> documents_;
   std::string engine_;
 };
