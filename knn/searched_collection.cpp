@@ -223,7 +223,11 @@ void searched_collection::keep_only(std::vector<std::uint64_t> filter) {
 
 neighbours searched_collection::nearest(context const& ctx, index_range queries,
                                         std::size_t k) const {
-  if (filter_.empty()) return nearest_of_all(ctx, queries, k);
+  return filter_.empty() ? nearest_of_all(ctx, queries, k) : nearest_in_filter(ctx, queries, k);
+}
+
+neighbours searched_collection::nearest_in_filter(context const& ctx, index_range queries,
+                                                  std::size_t k) const {
   neighbours kept;
   kept.queries = queries.size();
   kept.k = k;

@@ -120,6 +120,11 @@ class searched_collection : public item_collection {
   /// Whether a query that has fewer than k neighbours of this order has no others. Where it may
   /// have, a search that needs more asks for more.
   virtual bool has_no_more(value_order /*order*/) const { return true; }
+  std::vector<std::uint64_t> const& filter() const noexcept { return filter_; }
+  /// The k nearest of those that the filter has, where there is one. The default asks for more and
+  /// more neighbours, until k of them are in the filter.
+  virtual neighbours nearest_in_filter(context const& ctx, index_range queries,
+                                       std::size_t k) const;
   /// The items within a radius, whatever the filter. The default looks for more and more
   /// neighbours, until one lies outside.
   virtual rows_in_range within_of_all(context const& ctx, index_range queries, double radius) const;

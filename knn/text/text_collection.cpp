@@ -7,8 +7,11 @@
 #include "knn/sparse/engine.hpp"
 #include "knn/text/text_index_part.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <span>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -179,6 +182,34 @@ bool text_search::has_no_more(value_order order) const {
   // Vectors are never in parts, so each process that has none here says the same.
   bool const has_vectors = has_parts() && holds_vectors(documents_.first_index().options());
   return results_.pad || (order == value_order::larger_is_nearer && !has_vectors);
+}
+
+neighbours text_search::nearest_in_filter(context const& ctx, index_range queries,
+                                          std::size_t k) const {
+  text_search const matching(documents_, searchers_, queries_, name_, results_);
+  auto const order = matching.nearest(ctx, {queries.begin, queries.begin}, 1).order;
+  if (has_no_more(order)) return searched_collection::nearest_in_filter(ctx, queries, k);
+  text_search padded(documents_, searchers_, queries_, name_, {.pad = true});
+  padded.keep_only(filter());
+  neighbours found = padded.nearest(ctx, queries, k);
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    std::size_t const count = found.count_of(q);
+    if (count == 0) continue;
+    std::size_t const query = queries.begin + q;
+    auto const ids = std::span(found.id).subspan(q * k, k);
+    auto const values = std::span(found.value).subspan(q * k, k);
+    auto const matches = matching.within(ctx, {query, query + 1}, values[count - 1]).row;
+    std::unordered_set<std::uint32_t> const is_match(matches.begin(), matches.end());
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      if (is_match.contains(ids[i])) {
+        ids[left] = ids[i];
+        values[left++] = values[i];
+      }
+    std::ranges::fill(ids.subspan(left), no_neighbour);
+    std::ranges::fill(values.subspan(left), 0);
+  }
+  return found;
 }
 
 std::vector<part_neighbours> text_search::nearest_of_parts(context const& ctx, index_range queries,

@@ -86,7 +86,8 @@ class Case:
         """One command of twenty is refused, whatever else it has."""
         if self.refused or not self.likely(.05):
             return
-        valued = [o for o, v in self.given.items() if v is not True and o not in FREE and not str(v).startswith("out")]
+        changed = {option for way in self.ways for choice in way for option in choice}  # by other_way, which would mend them
+        valued = [o for o, v in self.given.items() if v is not True and o not in FREE | changed and not str(v).startswith("out")]
         twice = [o for o in valued if not isinstance(self.given[o], list) and o not in ("--run-weights", "--skip-columns")]
         kind = self.draw.randrange(3)
         if kind == 0 or not valued:

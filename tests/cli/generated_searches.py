@@ -226,7 +226,7 @@ def text(case):
     case.ways = [[{"--engine": "mt"}, {"--engine": "tiles"}]]
     case.beside_index = ["--collection", "--stop-words", "--stemmer", "--no-fold", "--no-numbers", "--min-length", "--max-length",
                          "--min-documents", "--max-share", "--weights", "--tf", "--weighting", "--k1", "--b"]
-    case.wrong(case.value("--min-length", 1) > case.value("--max-length", 64), "--min-length", "--m")
+    case.wrong(case.value("--min-length", 1) > case.value("--max-length", 64), "--min-length", "found words of")
 
     def words(of):
         stop = {"smart": {"the", "of", "a"}, "none": set(), "file:stop": {"red"}}[case.value("--stop-words", "smart")]

@@ -217,10 +217,12 @@ class Found(Search):
         docs = self.file("docs.tsv", "".join(f"d{d}\t{text}\n" for d, text in enumerate(texts)).encode())
         may = {f"d{d}" for d in range(0, 200, 7)}
         listed = self.file("may", "".join(f"{id}\n" for id in may).encode())
+        all_of_them = self.file("all", "".join(f"d{d}\n" for d in range(200)).encode())
         self.expect(0, "search", "text", "--collection", docs, "--index", "index")
         line = ["--collection", docs, "--queries", docs]
         for metric, radius in (("cosine", .7), ("l2", 1.2), ("ip", .3)):
             every = self.rows(self.neighbours(*line, "--metric", metric, "--k", 200))
+            padded = self.rows(self.neighbours(*line, "--metric", metric, "--k", 200, "--pad"))
 
             def left(is_left, every=every):
                 """The rows that are left, ranked anew."""
@@ -239,8 +241,15 @@ class Found(Search):
                 with self.subTest(way=way):
                     self.assertEqual(left(lambda _, id, value, rank: near(value)),
                                      self.rows(self.neighbours(*line, *way, "--radius", radius)))
-                    self.assertEqual(left(lambda _, id, value, rank: id in may and rank < 9),
+                    # Of the nearest in the filter those that match; by l2 others are among them.
+                    of_filter = collections.defaultdict(list)
+                    for query, _, id, _ in padded:
+                        if id in may:
+                            of_filter[query].append(id)
+                    self.assertEqual(left(lambda query, id, value, rank: id in of_filter[query][:9]),
                                      self.rows(self.neighbours(*line, *way, "--filter", listed, "--k", 9)))
+                    self.assertEqual(self.neighbours(*line, *way, "--k", 9),
+                                     self.neighbours(*line, *way, "--k", 9, "--filter", all_of_them))
             self.assertEqual(left(lambda query, id, value, _: id in may and near(value) and id != query),
                              self.rows(self.neighbours("--index", "index", "--queries", docs, "--metric", metric, "--radius", radius,
                                                        "--filter", listed, "--leave-out-self")))
