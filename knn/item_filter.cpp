@@ -8,6 +8,8 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,13 +36,33 @@ std::size_t item_of(std::string_view line, source_position at, std::size_t items
   return number;
 }
 
+/// What a process found of a filter.
+struct found_items {
+  std::vector<std::uint64_t> words;    // a bit an item
+  std::vector<std::uint64_t> missing;  // the lines of ids that no item here has, ascending
+  static auto members_of(auto& found) { return std::tie(found.words, found.missing); }
+};
+
+/// What all processes found together.
+found_items of_all(std::vector<found_items> const& some) {
+  found_items all = some.front();
+  for (found_items const& one : some) {
+    for (std::size_t w = 0; w < all.words.size(); ++w) all.words[w] |= one.words[w];
+    std::erase_if(all.missing, [&](std::uint64_t line) {
+      return !std::ranges::binary_search(one.missing, line);
+    });
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& path,
-                                       std::size_t items, std::string_view item,
-                                       std::function<std::string(std::uint32_t)> const& id_of) {
-  std::vector<std::uint64_t> words((items + 63) / 64);
-  auto const allow = [&](std::size_t i) { words[i / 64] |= std::uint64_t{1} << (i % 64); };
+                                       item_collection const& items, std::string_view item,
+                                       bool by_numbers) {
+  found_items mine;
+  mine.words.resize((items.size() + 63) / 64);
+  auto const allow = [&](std::size_t i) { mine.words[i / 64] |= std::uint64_t{1} << (i % 64); };
   std::map<std::string, std::uint64_t, std::less<>> line_of;  // of an id that is still to be found
   std::set<std::string, std::less<>> found;
   auto const text = datasets::open_text(ctx, path);
@@ -48,24 +70,27 @@ std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& pa
   datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == line.npos) return;
-    if (id_of)
-      line_of.emplace(line, number);
+    if (by_numbers)
+      allow(item_of(line, {name, number, 0}, items.size(), item));
     else
-      allow(item_of(line, {name, number, 0}, items, item));
+      line_of.emplace(line, number);
   });
   datasets::expect_unchanged(*text, name);
-  if (!id_of) return words;
-  for (std::size_t i = 0; i < items; ++i) {
-    std::string const id = id_of(static_cast<std::uint32_t>(i));
-    auto const at = line_of.find(id);
-    if (at == line_of.end() && !found.contains(id)) continue;
+  if (by_numbers) return std::move(mine.words);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    auto const id = items.id_of(static_cast<std::uint32_t>(i));
+    if (!id) continue;  // another process has it
+    auto const at = line_of.find(*id);
+    if (at == line_of.end() && !found.contains(*id)) continue;
     allow(i);
     if (at != line_of.end()) found.insert(line_of.extract(at).key());
   }
-  if (line_of.empty()) return words;
-  auto const first = std::min_element(
-      line_of.begin(), line_of.end(),
-      [](auto const& one, auto const& other) { return one.second < other.second; });
+  for (auto const& [id, line] : line_of) mine.missing.push_back(line);
+  std::ranges::sort(mine.missing);
+  if (items.has_ids_in_parts()) mine = of_all(gather_values(*ctx.processes, mine));
+  if (mine.missing.empty()) return std::move(mine.words);
+  auto const first = std::ranges::find(line_of, mine.missing.front(),
+                                       [](auto const& of) { return of.second; });
   throw error({name, first->second, 1},
               fmt::format("found {}, expected the id of {}", rulerank::quoted(first->first), item));
 }

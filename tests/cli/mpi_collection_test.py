@@ -38,12 +38,24 @@ class SplitCollections(OverRanks):
         self.needs_mpi()
         self.file("docs.tsv", documents(1, 60))
         self.file("topics.tsv", documents(2, 13))
+        self.file("some.txt", "".join(f"1-{d}\n" for d in range(0, 60, 3)).encode())
         line = ["search", "text", "--collection", "docs.tsv", "--queries", "topics.tsv", "--k", 7, *self.SPLIT,
                 "--out", "near.txt", "--run", "near.run"]
         for more, ranks in (([], RANKS), (["--pad", "--metric", "l2"], (3,)), (["--weights", "bm25"], (2,)),
                             (["--engine", "mt", "--weighting", "ntc.nnc"], (5,)),
-                            (["--correct", "--min-documents", 2], (3,))):
+                            (["--correct", "--min-documents", 2], (3,)), (["--filter", "some.txt"], (3,)),
+                            (["--filter", "some.txt", "--metric", "l2"], (2,))):
             self.expect_same_bytes([*line, *more], "near.txt", "near.run", over=ranks)
+        # A rank without documents agrees with the others.
+        self.file("few.tsv", documents(1, 3) + b"1-3\t\n")
+        self.file("two.txt", b"1-0\n1-3\n")
+        for more in (["--radius", .5], ["--filter", "two.txt"], ["--filter", "two.txt", "--metric", "l2"]):
+            self.expect_same_bytes(["search", "text", "--collection", "few.tsv", "--queries", "topics.tsv", *more, *self.SPLIT, "--out", "near.txt"],
+                                   "near.txt", over=(3, 6))
+        self.file("unknown.txt", b"1-1\n1-99\n1-98\n")
+        done = self.over_ranks(3, *line, "--filter", "unknown.txt")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b'unknown.txt:2:1: found "1-99", expected the id of a document', done.stderr)
         self.expect_same_index(["search", "text", "--collection", "docs.tsv"],
                                ["--queries", "topics.tsv", "--k", 9, "--out", "near.txt"], "near.txt")
 
@@ -78,7 +90,8 @@ class SplitCollections(OverRanks):
         for part in self.folder.glob("index*"):
             part.unlink()
         # Ids that the parts keep.
-        asked = ["--queries", "asked.fvecs", "--k", 9, "--out", "near.txt"]
+        self.file("allowed-ids.txt", "".join(f"{1000 - row}\n" for row in range(0, 50, 3)).encode())
+        asked = ["--queries", "asked.fvecs", "--k", 9, "--filter", "allowed-ids.txt", "--out", "near.txt"]
         self.expect(0, *collection, *asked, "--ids", "ids.txt")
         expected = (self.folder / "near.txt").read_bytes()
         self.assertEqual(self.over_ranks(3, *collection, "--ids", "ids.txt", "--index", "index").returncode, 0)

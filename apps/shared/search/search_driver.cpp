@@ -85,13 +85,7 @@ search_run::parts search_run::find_parts(double memory_a_byte, std::string const
 std::vector<std::uint64_t> search_run::read_filter(knn::item_collection const& items,
                                                    std::string_view item, bool has_numbers) const {
   if (arguments_.filter.empty()) return {};
-  if (has_numbers) return knn::read_filter(owner_.ctx(), arguments_.filter, items.size(), item, {});
-  if (items.has_ids_in_parts())
-    throw usage_error(
-        "--filter: each rank has the ids of its part alone, expected --over-ranks queries, or "
-        "beside it --ids");
-  return knn::read_filter(owner_.ctx(), arguments_.filter, items.size(), item,
-                          [&](std::uint32_t i) { return *items.id_of(i); });
+  return knn::read_filter(owner_.ctx(), arguments_.filter, items, item, has_numbers);
 }
 
 neighbour_files search_run::open_output() const {
