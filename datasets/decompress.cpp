@@ -143,6 +143,22 @@ class refused_form final : public decompressor {
   std::string message_;
 };
 
+}  // namespace
+
+std::string_view packing_of(std::string_view bytes) {
+  bool const is_bzip2 = bytes.size() >= 4 && bytes.starts_with("BZh") && bytes[3] >= '1' &&
+                        bytes[3] <= '9' && (bytes.size() < 10 || bytes.substr(4, 3) == "1AY");
+  if (is_bzip2) return "bzip2";
+  if (bytes.starts_with("\xfd"
+                        "7zX"))
+    return "xz";
+  if (bytes.starts_with("\x04\x22\x4d\x18")) return "lz4";
+  if (bytes.starts_with("PK\x03\x04")) return "a zip archive";
+  return {};
+}
+
+namespace {
+
 /// The decoder of text in another encoding, or of a form that is not read; null: neither.
 std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
                                                 std::string const& encoding) {
@@ -151,14 +167,8 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
     return std::make_unique<refused_form>("found " + std::string(found) + ", expected " +
                                           std::string(expected));
   };
-  constexpr std::string_view plain = "text, gzip or zstd: unpack it first";
-  bool const is_bzip2 = bytes.size() >= 4 && bytes.starts_with("BZh") && bytes[3] >= '1' &&
-                        bytes[3] <= '9' && (bytes.size() < 10 || bytes.substr(4, 3) == "1AY");
-  if (is_bzip2) return refuse("bzip2", plain);
-  if (bytes.starts_with("\xfd"
-                        "7zX"))
-    return refuse("xz", plain);
-  if (bytes.starts_with("PK\x03\x04")) return refuse("a zip archive", plain);
+  if (std::string_view const packing = packing_of(bytes); !packing.empty())
+    return refuse(packing, "text, gzip or zstd: unpack it first");
   auto const refuse_table = [&](std::string_view found, std::string_view reader) {
     return refuse(found, "text; python3 -c \"import polars; polars." + std::string(reader) +
                              "('FILE').write_csv('FILE.csv')\" makes a CSV file of it");

@@ -27,6 +27,10 @@ class decompressor {
   virtual void finish(sink const& out) = 0;
 };
 
+/// "bzip2", "xz", "lz4" or "a zip archive", which are named and not read, by the first bytes of a
+/// file; empty for others.
+std::string_view packing_of(std::string_view bytes);
+
 enum class stream_kind { text, binary };
 
 /// By the first bytes of a stream: gzip, zstd, for text also UTF-16 with a byte order mark; null

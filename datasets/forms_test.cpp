@@ -177,7 +177,8 @@ TEST(file_forms, samples_are_recognized_and_read) {
     EXPECT_EQ(message_of([&] { EXPECT_EQ(shown(form, path, false), form.content); }), "OK");
     EXPECT_EQ(message_of([&] { EXPECT_EQ(shown(form, path, true), form.content); }), "OK");
     if (form.input == "documents" && !is_folder(form) && form.name != "svmlight") {
-      text_format const found = format_of_first_line(form.sample.substr(0, form.sample.find('\n')));
+      text_format const found =
+          format_of_first_line(form.sample.substr(0, form.sample.find('\n')), {});
       EXPECT_EQ(name_in(text_format_names, found), form.name.substr(0, form.name.find(' ')));
     }
   }

@@ -27,6 +27,13 @@ constexpr std::array<std::string_view, 11> document_text_names{
     "abstract", "headline", "headings", "doctext", "articletext"};
 constexpr std::string_view title_name = "title";
 
+// Titles that columns of tables have beside those names. JSON members of these names may be
+// anything.
+constexpr std::array<std::string_view, 9> other_id_titles{
+    "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key"};
+constexpr std::array<std::string_view, 6> other_text_titles{"description", "desc",    "document",
+                                                            "name",        "summary", "sentence"};
+
 bool has(std::span<std::string_view const> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -73,6 +80,13 @@ bool member_reader::is_id(std::string_view name) const {
 bool is_text_name(std::string_view name) {
   std::string const plain = plain_name(name);
   return plain == title_name || has(document_text_names, plain) || has(query_names, plain);
+}
+
+bool seems_header(std::string_view line) {
+  std::string const id = plain_name(line.substr(0, line.find('\t')));
+  std::string const text = plain_name(line.substr(line.rfind('\t') + 1));
+  return (is_id_name(id) || is_last_id_name(id) || has(other_id_titles, id)) &&
+         (is_text_name(text) || has(other_text_titles, text));
 }
 
 bool member_reader::is_wanted_text(std::string_view name) const {

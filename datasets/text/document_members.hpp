@@ -57,10 +57,14 @@ void read_jsonl(document_lines& lines, text_options const& options, bool of_part
 void read_json_array(document_lines& lines, text_options const& options);
 
 /// The form of a file, which is no folder, by its first line that is not empty.
-text_format format_of_first_line(std::string_view line);
+text_format format_of_first_line(std::string_view line, text_options const& options);
 
-/// The delimiter of a header that names an id and text; 0 for any other line.
-char header_delimiter(std::string_view line);
+/// The delimiter of a header that names an id and text, by the usual names or by those of the
+/// options; 0 for any other line.
+char header_delimiter(std::string_view line, text_options const& options);
+/// Whether a line of cells between tabs seems to be a header, not a document: its first cell is a
+/// title of ids, its last one of texts.
+bool seems_header(std::string_view line);
 /// Records below a header, which is the line that is read.
 void read_table(document_lines& lines, text_options const& options);
 

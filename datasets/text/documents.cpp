@@ -22,8 +22,12 @@ namespace {
 
 constexpr char const* no_texts = "found no documents, expected some";
 
-void read_tsv(document_lines& lines, bool labels) {
+void read_tsv(document_lines& lines, bool labels, bool is_first) {
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
+  if (is_first && seems_header(lines.line()))
+    lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields with "
+                              "its titles read a table",
+                              rulerank::quoted(lines.line()), form));
   do {
     std::string_view rest = lines.line();
     if (rest.empty()) continue;
@@ -287,10 +291,10 @@ void check_options(text_format format, text_options const& options) {
 
 }  // namespace
 
-text_format format_of_first_line(std::string_view line) {
+text_format format_of_first_line(std::string_view line, text_options const& options) {
   if (section_of(line) != 0) return text_format::cranfield;
   if (begins_trec(line)) return text_format::trec;
-  if (header_delimiter(line) != 0) return text_format::table;
+  if (header_delimiter(line, options) != 0) return text_format::table;
   std::string_view rest = line;
   rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
   bool const has_tab = rest.find('\t') != rest.npos;
@@ -300,17 +304,17 @@ text_format format_of_first_line(std::string_view line) {
 }
 
 std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
-                                                   text_format format, std::string const& encoding,
+                                                   text_format format, text_options const& options,
                                                    process_group const& group) {
   std::error_code ignored;
-  if (!encoding.empty() || path == "-" || !std::filesystem::is_regular_file(path, ignored))
+  if (!options.encoding.empty() || path == "-" || !std::filesystem::is_regular_file(path, ignored))
     return std::nullopt;
   if (format == text_format::automatic) {
     line_stream lines(text_stream::open(ctx, path));
     do {
       if (!lines.next()) return std::nullopt;
     } while (lines.line().empty());
-    format = format_of_first_line(lines.line());
+    format = format_of_first_line(lines.line(), options);
   }
   if (format != text_format::tsv && format != text_format::jsonl) return std::nullopt;
   auto const lines = lines_of_process(path, group);
@@ -338,13 +342,19 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     if (options.lines) return;
     throw error({lines.name(), 1, 1}, no_texts);
   } while (lines.line().empty());
-  if (format == text_format::automatic) format = format_of_first_line(lines.line());
-  if (format == text_format::tsv) return read_tsv(lines, options.labels);
+  if (format == text_format::automatic) format = format_of_first_line(lines.line(), options);
+  if (format == text_format::tsv)
+    return read_tsv(lines, options.labels, !options.lines || options.lines->begin == 0);
   if (format == text_format::jsonl) return read_jsonl(lines, options, options.lines.has_value());
   if (format == text_format::json) return read_json_array(lines, options);
   if (format == text_format::table) {
-    if (header_delimiter(lines.line()) == 0)
-      lines.fail(1, "found no header with an id and text, expected one such as id,text");
+    if (header_delimiter(lines.line(), options) == 0)
+      lines.fail(1, fmt::format("found no header with {} and {}, expected one such as id,text; "
+                                "--id-field and --text-fields name other columns",
+                                options.id_field.empty() ? "an id" : options.id_field,
+                                options.text_fields.empty()
+                                    ? std::string("text")
+                                    : fmt::format("{}", fmt::join(options.text_fields, ", "))));
     return read_table(lines, options);
   }
   if (format == text_format::trec) {

@@ -137,7 +137,7 @@ struct documents_part {
   line_range lines;
 };
 std::optional<documents_part> documents_of_process(context const& ctx, std::string const& path,
-                                                   text_format format, std::string const& encoding,
+                                                   text_format format, text_options const& options,
                                                    process_group const& group);
 
 }  // namespace rulerank::datasets

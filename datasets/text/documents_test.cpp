@@ -184,6 +184,7 @@ TEST_F(text_files, utf16_and_what_is_refused_by_name) {
       {"\xfd"
        "7zXZ",
        ":1:1: found xz" + unpack},
+      {"\x04\x22\x4d\x18xx", ":1:1: found lz4" + unpack},
       {"PK\x03\x04xx", ":1:1: found a zip archive" + unpack},
       {utf16(u"1\ta\n"), ":1:1: found UTF-16 without a byte order mark" + mark},
       {std::string("\xff\xfe\0\0", 4), ":1:1: found UTF-32" + mark},
@@ -411,6 +412,16 @@ TEST_F(text_files, tables_have_a_header) {
             "a\nb");
   EXPECT_EQ(read("id\ttext\n1\t5\" pipe\n2\t\"so\" he said\n")[1].fields[0].text, "\"so\" he said");
   EXPECT_EQ(read("1\ttext title\n2\tid\n").size(), 2U) << "no header";
+  text_options shop;
+  shop.id_field = "sku";
+  EXPECT_EQ(read("sku,title\n1,a\n", text_format::automatic, shop)[0].id, "1");
+  shop.text_fields = {"name", "description"};
+  documents const shoes{{"7", "", {{"name", "shoe"}, {"description", "red"}}}};
+  EXPECT_EQ(read("sku,name,price,description\n7,shoe,9,red\n", text_format::automatic, shop),
+            shoes);
+  EXPECT_EQ(complaint("id,name\n7,shoe\n", text_format::table, shop),
+            ":1:1: found no header with sku and name, description, expected one such as id,text; "
+            "--id-field and --text-fields name other columns");
   input_and_message const faults[] = {
       {"id,text\n1,a\n2,b,c\n", ":3:1: found 3 cells, expected 2 as in the header"},
       {"id,text\n", ":1:1: found a header alone, expected documents below it"},
@@ -419,6 +430,17 @@ TEST_F(text_files, tables_have_a_header) {
        ":3:1: found id \"1\" again, expected each once (it is that of line 2 already)"},
   };
   expect_messages(faults, [&](std::string const& text) { return complaint(text); });
+}
+
+TEST_F(text_files, a_header_of_other_names_is_no_document) {
+  for (std::string const header : {"doc\tcontent", "asin\tdesc", "topic\tdescription",
+                                   "Product_ID\tName", "id\tlabel\tsentence"})
+    EXPECT_EQ(
+        complaint(header + "\n1\ta\n"),
+        ":1:1: found the header " + rulerank::quoted(header) +
+            ", expected id<TAB>text; --id-field and --text-fields with its titles read a table");
+  EXPECT_EQ(read("doc\tcontent of it\n1\ta\n").size(), 2U);
+  EXPECT_EQ(read("d1\ta\ndoc\tcontent\n").size(), 2U) << "the first line alone is a header";
 }
 
 // cranfield

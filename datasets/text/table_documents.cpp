@@ -39,14 +39,16 @@ std::vector<std::string> cells_at(document_lines& lines, char delimiter) {
 
 }  // namespace
 
-char header_delimiter(std::string_view line) {
+char header_delimiter(std::string_view line, text_options const& options) {
   for (char const delimiter : {'\t', ',', ';'}) {
     std::size_t ids = 0, texts = 0, begin = 0;
     for (std::size_t end = 0; end != line.npos; begin = end + 1) {
       end = line.find(delimiter, begin);
       std::string const name = without_quotes(line.substr(begin, end - begin));
-      ids += is_id_name(name);
-      texts += is_text_name(name);
+      ids += options.id_field.empty() ? is_id_name(name) : name == options.id_field;
+      texts += options.text_fields.empty()
+                   ? is_text_name(name)
+                   : std::ranges::find(options.text_fields, name) != options.text_fields.end();
     }
     if (ids > 0 && texts > 0) return delimiter;
   }
@@ -54,7 +56,7 @@ char header_delimiter(std::string_view line) {
 }
 
 void read_table(document_lines& lines, text_options const& options) {
-  char const delimiter = header_delimiter(lines.line());
+  char const delimiter = header_delimiter(lines.line(), options);
   std::vector<std::string> const titles = cells_at(lines, delimiter);
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (std::ranges::find(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(c),

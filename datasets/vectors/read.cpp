@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
+#include "datasets/decompress.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors.hpp"
 #include "datasets/vectors/first_fault.hpp"
@@ -30,7 +31,7 @@ struct opened_vectors {
   std::string name;
 };
 
-vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
+vectors_layout layout_of_format(context const& ctx, opened_vectors const& file) {
   std::string_view const bytes = file.text->bytes();
   switch (file.format) {
     case vectors_format::npy:
@@ -43,6 +44,19 @@ vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
       return vecs_layout(ctx, bytes, *form_of(file.format), file.name);
     default:
       return bin_layout(bytes, *form_of(file.format), file.name);
+  }
+}
+
+/// Throws `error` that names the packing of what is no such file and was packed.
+vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
+  try {
+    return layout_of_format(ctx, file);
+  } catch (error const&) {
+    std::string_view const packing = packing_of(file.text->bytes());
+    bool const is_npz = file.format == vectors_format::npy && packing == "a zip archive";
+    if (packing.empty() || is_npz) throw;
+    throw error({file.name, 0, 0},
+                fmt::format("found {}, expected vectors: unpack it first", packing));
   }
 }
 

@@ -473,6 +473,10 @@ TEST_F(vector_files, in_numpys_form_are_refused_where_they_are_wrong) {
       {"", "", ": found no bytes, expected a .npy file, which begins with \"\\x93NUMPY\""},
       {"", "\x93NUMPX\1",
        ": found \"\\x93NUMPX\", expected a .npy file, which begins with \"\\x93NUMPY\""},
+      {"",
+       "\xfd"
+       "7zXZ",
+       ": found xz, expected vectors: unpack it first"},
       {"", "PK\3\4", ": found an archive (.npz), expected one array, as numpy.save writes it"},
       {"", "\x93NUMPY\1", ": ends in the header, expected the format's version"},
       {"", numpy("{}", "", 4), ": found version 4.0 of .npy, expected 1.0, 2.0 or 3.0"},

@@ -299,7 +299,7 @@ void count_collection(context const& ctx, collection_source const& collection,
   text_index_options reading = options;
   if (group != nullptr) {
     auto const part = datasets::documents_of_process(ctx, collection.name, options.format,
-                                                     options.reading.encoding, *group);
+                                                     options.reading, *group);
     if (part) {
       reading.format = part->format;
       reading.reading.lines = part->lines;
