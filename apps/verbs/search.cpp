@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +28,6 @@ struct search_text_arguments : search_arguments {
 
   bool pad = false;
   bool correct = false;
-  bool leave_out_self = false;
   std::size_t group = 1;
   std::string balance = "inter";
   text_arguments text;
@@ -37,8 +35,6 @@ struct search_text_arguments : search_arguments {
 
 /// Memory of an index that is made, for a byte of text (bench/results/mpi/memory.md).
 constexpr double index_bytes_a_byte = 12;
-
-constexpr std::size_t documents_at_most = std::numeric_limits<std::size_t>::max();
 
 /// The form of the queries: what is asked for, if the index has such terms.
 datasets::text_format format_of_queries(knn::text_index const& index, datasets::text_format asked) {
@@ -143,9 +139,7 @@ class text_search {
     std::optional<class_votes> votes;
     if (!arguments_.queries.empty()) {
       out.emplace(run_.open_output());
-      if (arguments_.leave_out_self)
-        out->leave_out_self(arguments_.request.radius ? documents_at_most
-                                                      : arguments_.request.k - 1);
+      run_.leave_out_self(*out);
       if (!arguments_.votes.empty())
         votes.emplace(arguments_.votes, owner_.destination(arguments_.classes));
     }
@@ -252,8 +246,6 @@ class text_search {
     auto& summary = run_.summary;
     summary["queries"] = queries;
     nlohmann::ordered_json const list = corrections.list();
-    std::size_t const k =
-        std::min(arguments_.request.k - (arguments_.leave_out_self ? 1 : 0), documents.size());
     std::optional<knn::sparse_engine> engine;
     if (documents.has_parts()) engine = searchers_->front().engine();
     run_.finish(out, queries, documents.size(), "document", [&] {
@@ -264,7 +256,7 @@ class text_search {
       if (arguments_.request.radius)
         summary["radius"] = *arguments_.request.radius;
       else
-        summary["k"] = k;
+        summary["k"] = arguments_.kept_of(documents.size());
       summary["metric"] = knn::name_of(metric);
       if (engine) summary["engine"] = knn::name_of(*engine);
     });
@@ -287,7 +279,8 @@ class text_search {
       return asked;
     };
     std::size_t const together = std::min<std::size_t>(
-        knn::queries_together(ctx, asked_now(), arguments_.request, asked_now().limits(ctx)), 4096);
+        knn::queries_together(ctx, asked_now(), arguments_.wanted(), asked_now().limits(ctx)),
+        4096);
     std::size_t done = 0;
     auto const search = [&] {
       if (corrector) {
@@ -328,7 +321,6 @@ void add_text(CLI::App& search, session& owner) {
                "candidates.trec",
                [arguments, &owner, &search] {
                  check_usage(*arguments, *search.get_subcommand("text"));
-                 if (arguments->leave_out_self) ++arguments->request.k;
                  text_search(owner, *arguments).run();
                });
   runs_over_ranks(*verb);
@@ -342,8 +334,6 @@ void add_text(CLI::App& search, session& owner) {
       "Instead of k: all documents of at least a similarity, or with --metric l2 within a "
       "distance");
   arguments->add_filter_to(*verb, "The ids of the documents that may be found, one a line");
-  verb->add_flag("--leave-out-self", arguments->leave_out_self,
-                 "Leave out the document whose id is the query's, as where documents are queries");
   verb->add_flag("--pad", arguments->pad,
                  "Fill up to k with documents that share no term with the query");
   verb->add_flag("--correct", arguments->correct,

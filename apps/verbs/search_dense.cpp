@@ -72,7 +72,7 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
   if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "without --queries");
   refuse_options(verb,
                  {"--out", "--values", "--run", "--tag", "--query-ids", "--votes", "--k",
-                  "--radius", "--filter", "--engine"},
+                  "--leave-out-self", "--radius", "--filter", "--engine"},
                  "without --queries");
 }
 
@@ -117,6 +117,13 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
         fmt::format("--out {} beside --radius: queries have different numbers of "
                     "neighbours, expected lines",
                     arguments.out));
+  if (arguments.leave_out_self && in_rows)
+    throw usage_error(
+        fmt::format("--leave-out-self beside --out {}, which has k rows a query, "
+                    "expected lines",
+                    arguments.out));
+  if (arguments.leave_out_self && !arguments.votes.empty())
+    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
   if (!arguments.values.empty() && !in_rows)
     throw usage_error("--values: expected --out with a name in .ivecs, .ibin or .npy beside it");
   if (arguments.votes.empty())
@@ -296,6 +303,7 @@ class dense_search {
     auto query_labels = knn::read_labels(ctx, arguments_.query_labels, queries, "queries");
     knn::row_ids query_ids(ctx, arguments_.query_ids, queries, "queries");
     dense_output out(owner_, arguments_, in_rows, queries);
+    run_.leave_out_self(out);
     if (!arguments_.votes.empty()) vote(out, labels, std::move(query_labels));
     out.name_queries([ids = std::move(query_ids)](std::size_t query) { return ids.of(query); });
     knn::dense_search_work work;

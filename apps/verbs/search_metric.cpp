@@ -95,8 +95,8 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
     refuse_options(verb, {"--schedule"}, "beside --split, whose parts each do all queries");
   if (arguments.queries.empty())
     refuse_options(verb,
-                   {"--k", "--radius", "--filter", "--out", "--run", "--tag", "--schedule",
-                    "--split", "--engine"},
+                   {"--k", "--leave-out-self", "--radius", "--filter", "--out", "--run", "--tag",
+                    "--schedule", "--split", "--engine"},
                    "without --queries");
   if (arguments.run.empty())
     refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
@@ -133,7 +133,7 @@ class metric_search {
 
   void run() {
     std::optional<neighbour_files> out;
-    if (!arguments_.queries.empty()) out.emplace(run_.open_output());
+    if (!arguments_.queries.empty()) run_.leave_out_self(out.emplace(run_.open_output()));
     auto const parts = run_.find_parts(objects_bytes_a_byte);
     if (parts) expect_parts();
     knn::metric_collection objects = prepare(parts);
@@ -273,7 +273,7 @@ class metric_search {
     if (arguments_.request.radius)
       summary["radius"] = *arguments_.request.radius;
     else
-      summary["k"] = std::min(arguments_.request.k, objects.size());
+      summary["k"] = arguments_.kept_of(objects.size());
     if (on_gpus) {
       auto const timer = owner_.stage("copy");
       objects.copy_to_gpus(owner_.ctx(), plan_.engine);

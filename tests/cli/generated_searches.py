@@ -84,7 +84,7 @@ def dense(case):
     rows = vectors(case, "--collection", case.draw.randint(1, 14), size, True)
     queries = vectors(case, "--queries", case.draw.randint(1, 4), size, True)
     case.some({"--metric": ["l2", "ip", "cosine"], "--k": [1, 2, 5, 13, 40], "--radius": [0, 1, 2.5, .5],
-               "--engine": ["flat", "auto"], "--tag": ["t"], "--run": ["out/r"]})
+               "--engine": ["flat", "auto"], "--tag": ["t"], "--run": ["out/r"], "--leave-out-self": [True]})
     case.wrong("--tag" in case.given and "--run" not in case.given, "--tag")
     case.some({"--out": ["out/o", "out/o", "out/o.ivecs"]}, .6)
     case.wrong("--k" in case.given and "--radius" in case.given, "--radius")
@@ -109,6 +109,8 @@ def dense(case):
     if case.likely(.25) and "--radius" not in case.given:
         case.given.update({"--votes": case.pick("majority", "similarity"), "--classes": "out/c",
                            "--labels": case.file("labels.idx", search_dense_test.idx(labels, len(rows)))})
+    case.wrong(binary_out and "--leave-out-self" in case.given, "--leave-out-self")
+    case.wrong("--votes" in case.given and "--leave-out-self" in case.given, "--leave-out-self")
     case.ways = [[{"--engine": "flat"}]]
     if "--ids" not in case.given and "--radius" not in case.given or case.likely(.5):
         case.beside_index = ["--collection", "--collection-format", "--metric", "--ids"]
@@ -116,6 +118,8 @@ def dense(case):
     def judge(test, done):
         metric, k, radius = case.value("--metric", "l2"), case.value("--k", 30), case.value("--radius")
         found = search_dense_test.nearest(rows, queries, metric, lambda row: ids[row] in may)
+        if "--leave-out-self" in case.given:
+            found = [[pair for pair in of if str(ids[pair[1]]) != str(query_ids[q])] for q, of in enumerate(found)]
         if radius is None:
             found = [of_query[:k] for of_query in found]
         else:
@@ -151,7 +155,7 @@ def metric(case):
         case.given["--metric"] = name
     case.some({"--k": [1, 2, 5, 40], "--radius": [0, 1, 2, 1.5], "--out": ["out/o"], "--run": ["out/r"], "--tag": ["t"],
                "--index-type": ["brute", "lc", "sss", "sss-tree", "egnat", "m-tree", "mvpt"], "--bucket": [2, 4],
-               "--alpha": [.3, .6, 1], "--letters": ["code-points", "bytes"]})
+               "--alpha": [.3, .6, 1], "--letters": ["code-points", "bytes"], "--leave-out-self": [True]})
     case.wrong("--k" in case.given and "--radius" in case.given, "--radius")
     case.wrong("--tag" in case.given and "--run" not in case.given, "--tag")
     case.wrong("--letters" in case.given and name != "edit", "--letters")
@@ -179,7 +183,8 @@ def metric(case):
         else:
             found = search_metric_test.nearest(letters, asked, name)
         radius = case.value("--radius")
-        found = [[x for x in of if x[1] in may] for of in found]
+        self_too = "--leave-out-self" in case.given
+        found = [[x for x in of if x[1] in may and not (self_too and x[1] == q)] for q, of in enumerate(found)]
         found = [of[:case.value("--k", 30)] if radius is None else [x for x in of if x[0] <= radius + 1e-9] for of in found]
         lines = [(q, rank, o, v) for q, of in enumerate(found) for rank, (v, o) in enumerate(of, 1)]
         judge_lines(test, case, done, lines, name, name != "angular")

@@ -1,5 +1,6 @@
 """The verb search metric: what it finds, what it refuses, and what it leaves behind."""
 
+import collections
 import json
 import math
 import random
@@ -105,6 +106,23 @@ class SearchMetric(harness.CommandLine):
         self.expect_found([word.encode() for word in words], [word.encode() for word in asked], "edit",
                           3.0, "--collection", base, "--queries", queries, "--metric", "edit",
                           "--letters", "bytes")
+
+    def test_a_collection_that_is_its_own_queries(self):
+        rows = drawn(60, 3, 8)
+        base = self.file("base.fvecs", harness.fvecs(rows))
+        every = nearest(rows, rows, "l2")
+        for verb in ("metric", "dense"):
+            line = ["search", verb, "--collection", base, "--queries", base, "--leave-out-self", "--quiet"]
+            for limit, of in (("--k", [[pair for pair in all if pair[1] != q][:3] for q, all in enumerate(every)]),
+                              ("--radius", [[pair for pair in all if pair[1] != q and pair[0] <= 3] for q, all in enumerate(every)])):
+                found = collections.defaultdict(list)
+                for text in self.expect(0, *line, limit, 3).stdout.decode().splitlines():
+                    q, rank, item, value = text.split("\t")
+                    found[int(q)].append((float(value), int(item)))
+                    self.assertEqual(int(rank), len(found[int(q)]))
+                self.assertEqual({q: all for q, all in enumerate(of) if all}, found, (verb, limit))
+        self.expect(2, "search", "dense", "--collection", base, "--queries", base, "--leave-out-self", "--out", "near.ivecs",
+                    message="--leave-out-self beside --out near.ivecs")
 
     def test_index(self):
         rows, queries = drawn(100, 3, 4), drawn(5, 3, 5)
@@ -315,7 +333,7 @@ class SearchMetric(harness.CommandLine):
             ("other dimensions", f"search metric --collection {base} --queries {three} --out {{out}}", 2,
              "found vectors of 3 dimensions, expected 2"),
             ("no index", f"search metric --index {{in}} --queries {base} --out {{out}}", 3,
-             "{in}:1:1: found no index of rulerank"))])
+             "{in}:1:1: found an empty file, expected an index"))])
 
 
 if __name__ == "__main__":

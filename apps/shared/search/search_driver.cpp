@@ -6,6 +6,8 @@
 #include "core/json_text.hpp"
 #include "knn/item_filter.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 namespace rulerank::inline v0::apps {
@@ -18,6 +20,9 @@ void search_arguments::add_sources_to(CLI::App& verb, std::string const& forms,
       ->type_name("FILE");
   path_option(verb, "--queries", queries, of_queries)->type_name(type);
   number_option(verb, "--k", request.k, "Neighbours of a query", {1, std::size_t{1} << 40});
+  verb.add_flag("--leave-out-self", leave_out_self,
+                "Leave out the item whose id is the query's, as where a collection is its own "
+                "queries");
 }
 
 void search_arguments::add_filter_to(CLI::App& verb, std::string const& items) {
@@ -38,6 +43,12 @@ void search_arguments::add_votes_to(CLI::App& verb) {
 void search_arguments::add_classes_to(CLI::App& verb) {
   path_option(verb, "--classes", classes, "Lines of query, label, class voted for")
       ->type_name("FILE");
+}
+
+knn::search_request search_arguments::wanted() const {
+  knn::search_request more = request;
+  if (leave_out_self) ++more.k;
+  return more;
 }
 
 void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
@@ -92,10 +103,16 @@ neighbour_files search_run::open_output() const {
   return {owner_, arguments_.out, arguments_.run, arguments_.tag};
 }
 
+void search_run::leave_out_self(neighbour_files& output) const {
+  if (!arguments_.leave_out_self) return;
+  output.leave_out_self(arguments_.request.radius ? std::numeric_limits<std::size_t>::max()
+                                                  : arguments_.request.k);
+}
+
 void search_run::search(knn::searched_collection const& collection, std::size_t queries,
                         neighbour_files& output, context const& ctx) const {
   knn::search_in_batches(
-      ctx, collection, queries, arguments_.request, collection.limits(ctx), output,
+      ctx, collection, queries, arguments_.wanted(), collection.limits(ctx), output,
       [&](std::size_t tasks, process_group::task_fn const& task,
           process_group::keep_fn const& keep) { return owner_.deal(tasks, task, keep); });
 }

@@ -5,6 +5,7 @@
 #include "apps/shared/session/session.hpp"
 #include "knn/searched_collection.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -22,10 +23,11 @@ struct search_arguments {
   std::string metric, engine = "auto";
   std::string filter, out = "-", run, tag = "rulerank";
   std::string votes, classes;  ///< of text and dense rows
+  bool leave_out_self = false;
   over_ranks_argument over_ranks;
 
-  /// --collection, --index, --queries and --k. `forms`: of the collection, for the help. `queries`:
-  /// likewise. `type`: of the paths, such as FILE.
+  /// --collection, --index, --queries, --k and --leave-out-self. `forms`: of the collection, for
+  /// the help. `queries`: likewise. `type`: of the paths, such as FILE.
   void add_sources_to(CLI::App& verb, std::string const& forms, std::string const& queries,
                       std::string const& type);
   /// --filter. `items`: what it lists, for the help.
@@ -34,6 +36,11 @@ struct search_arguments {
   void add_outputs_to(CLI::App& verb, std::string const& lines);
   void add_votes_to(CLI::App& verb);
   void add_classes_to(CLI::App& verb);
+
+  /// What is searched for: with --leave-out-self one neighbour more than --k.
+  knn::search_request wanted() const;
+  /// The neighbours that --k leaves of so many items.
+  std::size_t kept_of(std::size_t items) const { return std::min(request.k, items); }
 };
 
 /// Throws `usage_error` for options named so that are given. `beside`: what they do not go with.
@@ -67,6 +74,8 @@ class search_run {
                                          bool has_numbers) const;
   /// Where lines go.
   neighbour_files open_output() const;
+  /// Makes an output leave out what --leave-out-self says.
+  void leave_out_self(neighbour_files& output) const;
   /// Searches for `queries` of the collection, by the session's context or another.
   void search(knn::searched_collection const& collection, std::size_t queries,
               neighbour_files& output) const {
