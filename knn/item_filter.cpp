@@ -89,8 +89,8 @@ std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& pa
   std::ranges::sort(mine.missing);
   if (items.has_ids_in_parts()) mine = of_all(gather_values(*ctx.processes, mine));
   if (mine.missing.empty()) return std::move(mine.words);
-  auto const first = std::ranges::find(line_of, mine.missing.front(),
-                                       [](auto const& of) { return of.second; });
+  auto const first =
+      std::ranges::find(line_of, mine.missing.front(), [](auto const& of) { return of.second; });
   throw error({name, first->second, 1},
               fmt::format("found {}, expected the id of {}", rulerank::quoted(first->first), item));
 }

@@ -200,7 +200,7 @@ class Mine(harness.CommandLine):
                 "--min-support: found 'many', expected a count of transactions"),
             *(Row(f"support {bound}", b"1 2\n", "mine --transactions {in} --min-support " + bound, 2,
                   f"found '{bound}', expected a count of transactions such as 500, or a share such as 10%, of at most 19 digits and "
-                  "without an exponent") for bound in ("1e3", "1" * 21, "0." + "1" * 20 + "%", "1e-2%")),
+                  "without an exponent") for bound in ("1e3", "1" * 21, "0." + "1" * 21 + "%", "1e-2%")),
             Row("more than all", b"1\n", line + "--min-support 101%", 2, "found '101%'"),
             Row("confidence", b"1\n", least + "--rules --min-confidence 80", 2,
                 "--min-confidence: found '80', expected a share from 0 to 1"),
