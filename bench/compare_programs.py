@@ -32,12 +32,16 @@ COMMANDS = {  # in this order: some read what others wrote
                              f"rank --model {{out}}/model --test {TEST} --out {{out}}/scores.txt",
     "fit rules, then rank": "fit --train small/Fold1/train.txt --members rules --model {out}/model; "
                             f"rank --model {{out}}/model --test {TEST} --out {{out}}/scores.txt",
+    "inspect": "fit --train small/Fold1/train.txt --members scorecard --loss point --model {out}/model; inspect --model {out}/model --json",
     "explain": "explain --train small/Fold1/train.txt --test small/Fold1/test.txt --qid 45 --top 2 --json",
     "evaluate": f"evaluate --test {TRAIN} --scores scores.txt --metrics MAP,NDCG@10,P@5,ERR --per-query",
     "mine": "mine --transactions baskets.txt --min-support 2% --out {out}/itemsets.txt",
     "mine rules": "mine --transactions baskets.txt --min-support 5% --rules --min-confidence 0.5 --out {out}/itemsets.txt",
     "search text": "search text --collection documents.tsv --queries topics.tsv --k 10 --weighting ltc.lnc --out {out}/found.tsv",
     "search text, index": "search text --collection documents.tsv --queries topics.tsv --k 10 --index {out}/index --out {out}/found.tsv",
+    "fuse": "search text --collection documents.tsv --queries topics.tsv --k 20 --run {out}/a.run --out {out}/a.tsv; "
+            "search text --collection documents.tsv --queries topics.tsv --k 20 --weights bm25 --run {out}/b.run --out {out}/b.tsv; "
+            "fuse --run {out}/a.run {out}/b.run --out {out}/fused.run",
     "search dense": "search dense --collection base.fvecs --queries queries.fvecs --k 10 --out {out}/found.tsv",
     "search dense, cosine": "search dense --collection base.fvecs --queries queries.fvecs --k 10 --metric cosine --out {out}/found.tsv",
     "search dense, radius": "search dense --collection base.fvecs --queries queries.fvecs --radius 5 --out {out}/found.tsv",
@@ -46,6 +50,7 @@ COMMANDS = {  # in this order: some read what others wrote
     "search metric, vectors": "search metric --collection base.fvecs --queries queries.fvecs --k 5 --index-type sss --out {out}/found.tsv",
     "vectors": "vectors --collection documents.tsv --dimensions 20 --out {out}/vectors.fvecs",
     "features": "features --collection documents.tsv --topics topics.tsv --qrels qrels --out {out}/pool.txt",
+    "pipeline": "pipeline --collection documents.tsv --topics topics.tsv --qrels qrels --fold-count 3 --out-dir {out}",
     "experiment": "experiment --folds small --out-dir {out} --baselines full,random --reduce-size 3 --random-draws 2",
     "tune": "tune --train small/Fold1/train.txt --vali small/Fold1/vali.txt --trials 6 --out {out}/settings.json",
 }
