@@ -16,7 +16,7 @@ from common import Rows
 
 table = functools.partial(common.table, digits=".3f")
 PUBLISHED = ("brute-sort", "lc-growing", "sss-objects")
-# What results of earlier versions call them.
+# Their names in results of earlier versions.
 FORMER = {"brute": "brute-sort", "lc": "lc-growing", "sss": "sss-objects"}
 ALPHAS = (.4, .5, .66)
 

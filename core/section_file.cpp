@@ -45,12 +45,12 @@ std::uint32_t own_crc_of(prefix const& p) {
   return crc32_of(std::as_bytes(std::span(&p, 1)).first(offsetof(prefix, own_crc)));
 }
 
-/// The bytes of an index, those of a file as they are read.
+/// The bytes of an index. A file is read piece by piece, when a piece is first wanted.
 struct index_bytes {
   std::span<std::byte const> all;
   std::function<void(std::size_t begin, std::size_t size)> read;  ///< none: they are in memory
 
-  /// Some of them, which no one asked for before.
+  /// A piece that was not wanted before.
   std::span<std::byte const> at(std::size_t begin, std::size_t size) const {
     if (read) read(begin, size);
     return all.subspan(begin, size);

@@ -45,7 +45,8 @@ std::string sum_of_bytes(temporary_folder const& folder, std::string const& byte
   return sha256_of_section_header(folder / "other");
 }
 
-/// What the error says that reading a file of the bytes makes, without the folder, or "OK".
+/// The message of the error that reading a file of these bytes throws, without the folder; "OK" for
+/// none.
 std::string said_of(std::string const& bytes) {
   temporary_folder const folder;
   std::string const path = folder / "index";

@@ -126,8 +126,9 @@ vectors_format vectors_format_named(std::string_view name) {
   throw usage_error(fmt::format("found the form {}", name));
 }
 
-/// What the reader of an input finds in a file: as it recognizes the form, or where it is `named`,
-/// by the form's name. Readers that have no names recognize it both times.
+/// The content of a file, as text, that the reader of this input returns. `named`: the reader gets
+/// the form's name; else it recognizes the form. Readers that take no names recognize it both
+/// times.
 std::string shown(file_form const& form, std::string const& path, bool named) {
   std::string_view const name = form.name.substr(0, form.name.find(' '));
   if (form.input == "documents")

@@ -102,7 +102,7 @@ class line_stream {
   bool next();
   /// The line without its end, valid until the next call of `next`.
   std::string_view line() const noexcept { return line_; }
-  /// What is known of the text behind it.
+  /// The bytes behind the line that are in memory already.
   std::string_view ahead() const noexcept { return rest_; }
   /// Its number, from 1.
   std::uint64_t number() const noexcept { return number_; }

@@ -65,8 +65,8 @@ struct text_options {
   std::vector<std::string> text_fields{};   ///< jsonl, json, table: the members that are text
   std::string id_field{};                   ///< likewise: the member that is the id
   std::vector<std::string> query_fields{};  ///< `text_fields` of queries, see `for_queries`
-  /// Of files without a byte order mark, a name that ICU has (`windows-1252`, `Shift_JIS`): they
-  /// become UTF-8. Empty: UTF-8, where other bytes stay as they are, and in JSON are an error.
+  /// The encoding of files without a byte order mark, by ICU's name (`windows-1252`, `Shift_JIS`).
+  /// Empty: UTF-8. Bytes that are not UTF-8 stay as they are; in JSON they are an error.
   std::string encoding{};
   /// Of a format whose documents are a line each, tsv and jsonl: the lines that are read, of which
   /// some may be without documents. Nothing: all.

@@ -45,7 +45,7 @@ struct metric_gpu_work {
   std::uint64_t launches = 0;     ///< kernels that search, of all devices
   std::uint64_t devices = 0;      ///< that shared out the queries of a call; the most of all calls
   double kernel_s = 0;            ///< their seconds, of the slowest device in each call
-  /// Of types lc and sss: queries whose first radius has too few objects (`pending`).
+  /// For types lc and sss: queries whose first radius has too few objects (`pending`).
   engine_counts counts{};
   metric_gpu_work& operator+=(metric_gpu_work const& more) {
     evaluations += more.evaluations;

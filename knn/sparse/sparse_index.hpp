@@ -91,7 +91,7 @@ class sparse_index {
  public:
   /// Throws `usage_error` as `check(sparse_rows)` does.
   sparse_index(context const& ctx, sparse_matrix documents);
-  /// Of parts that fit together, kept alive by `owner`: the memory of an index file.
+  /// Takes parts that fit together. `owner` keeps them alive: the memory of an index file.
   sparse_index(sparse_index_parts const& parts, std::shared_ptr<void const> owner);
 
   std::size_t size() const noexcept { return parts_.documents.size(); }

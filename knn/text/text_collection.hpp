@@ -97,7 +97,7 @@ class text_search final : public searched_collection {
   /// Documents that do not match are left out of the k nearest. They come behind all matches, but
   /// by distance, or where weights are negative.
   bool has_no_more(value_order order) const override;
-  /// Of the k nearest in the filter those that match.
+  /// Finds the k nearest in the filter, then leaves out those that do not match.
   neighbours nearest_in_filter(context const& ctx, index_range queries,
                                std::size_t k) const override;
   sparse_matrix weights_of(context const& ctx, index_range queries) const;

@@ -241,7 +241,7 @@ class Found(Search):
                 with self.subTest(way=way):
                     self.assertEqual(left(lambda _, id, value, rank: near(value)),
                                      self.rows(self.neighbours(*line, *way, "--radius", radius)))
-                    # Of the nearest in the filter those that match; by l2 others are among them.
+                    # The nearest in the filter come first, then those that do not match go: by l2 they are among the nearest.
                     of_filter = collections.defaultdict(list)
                     for query, _, id, _ in padded:
                         if id in may:
