@@ -73,8 +73,8 @@ bool is_last_id_name(std::string_view name) {
   return has(last_id_names, plain_name(name));
 }
 
-bool member_reader::is_id(std::string_view name) const {
-  return options_.id_field.empty() ? is_id_name(name) : name == options_.id_field;
+bool is_id(std::string_view name, text_options const& options) {
+  return options.id_field.empty() ? is_id_name(name) : name == options.id_field;
 }
 
 bool is_text_name(std::string_view name) {
@@ -89,10 +89,10 @@ bool seems_header(std::string_view line) {
          (is_text_name(text) || has(other_text_titles, text));
 }
 
-bool member_reader::is_wanted_text(std::string_view name) const {
-  return options_.text_fields.empty()
+bool is_wanted_text(std::string_view name, text_options const& options) {
+  return options.text_fields.empty()
              ? is_text_name(name)
-             : std::ranges::find(options_.text_fields, name) != options_.text_fields.end();
+             : std::ranges::find(options.text_fields, name) != options.text_fields.end();
 }
 
 std::string member_reader::expect_id(document_member const& id, std::uint64_t line) const {

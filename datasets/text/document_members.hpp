@@ -19,6 +19,10 @@ bool is_id_name(std::string_view name);
 bool is_last_id_name(std::string_view name);
 /// A name of text: `text`, `contents`, `title`, `query`, ...
 bool is_text_name(std::string_view name);
+/// Whether a member or column of this name is the id, or text that is read: the one that an option
+/// names, or without the option one of the usual names.
+bool is_id(std::string_view name, text_options const& options);
+bool is_wanted_text(std::string_view name, text_options const& options);
 
 /// A member that may be of the document: its name, and its value as text.
 struct document_member {
@@ -32,8 +36,10 @@ class member_reader {
   member_reader(document_lines& lines, text_options const& options)
       : lines_(lines), options_(options) {}
 
-  bool is_id(std::string_view name) const;
-  bool is_wanted_text(std::string_view name) const;
+  bool is_id(std::string_view name) const { return datasets::is_id(name, options_); }
+  bool is_wanted_text(std::string_view name) const {
+    return datasets::is_wanted_text(name, options_);
+  }
   /// Gives the document of these members, in their order; `line`: of its id. Throws `error` for no
   /// id, for ids that differ, for no text, and for a query beside other text.
   void give(std::vector<document_member>&& members, std::uint64_t line);

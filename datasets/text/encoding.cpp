@@ -117,15 +117,16 @@ std::vector<std::string> encoding_names() {
   return names;
 }
 
-void expect_encoding(std::string const& name) {
-  if (open_converter(name) == nullptr)
+std::unique_ptr<decompressor> make_encoding_decoder(std::string const& name) {
+  auto converter = open_converter(name);
+  if (converter == nullptr)
     throw usage_error(fmt::format(
         "found the encoding '{}', expected one such as windows-1252, Shift_JIS or GB18030", name));
+  return std::make_unique<encoding_decoder>(name, std::move(converter));
 }
 
-std::unique_ptr<decompressor> make_encoding_decoder(std::string const& name) {
-  expect_encoding(name);
-  return std::make_unique<encoding_decoder>(name, open_converter(name));
+void expect_encoding(std::string const& name) {
+  make_encoding_decoder(name);
 }
 
 std::size_t first_not_utf8(std::string_view text) noexcept {

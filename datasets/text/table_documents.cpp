@@ -45,10 +45,8 @@ char header_delimiter(std::string_view line, text_options const& options) {
     for (std::size_t end = 0; end != line.npos; begin = end + 1) {
       end = line.find(delimiter, begin);
       std::string const name = without_quotes(line.substr(begin, end - begin));
-      ids += options.id_field.empty() ? is_id_name(name) : name == options.id_field;
-      texts += options.text_fields.empty()
-                   ? is_text_name(name)
-                   : std::ranges::find(options.text_fields, name) != options.text_fields.end();
+      ids += is_id(name, options);
+      texts += is_wanted_text(name, options);
     }
     if (ids > 0 && texts > 0) return delimiter;
   }
