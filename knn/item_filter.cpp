@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/text_source.hpp"
+#include "knn/file_lines.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -36,14 +37,14 @@ std::size_t item_of(std::string_view line, source_position at, std::size_t items
   return number;
 }
 
-/// What a process found of a filter.
+/// The result of matching a filter with the items of one process.
 struct found_items {
   std::vector<std::uint64_t> words;    // a bit an item
   std::vector<std::uint64_t> missing;  // the lines of ids that no item here has, ascending
   static auto members_of(auto& found) { return std::tie(found.words, found.missing); }
 };
 
-/// What all processes found together.
+/// The items that any process found, and the lines that none found.
 found_items of_all(std::vector<found_items> const& some) {
   found_items all = some.front();
   for (found_items const& one : some) {
@@ -65,17 +66,13 @@ std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& pa
   auto const allow = [&](std::size_t i) { mine.words[i / 64] |= std::uint64_t{1} << (i % 64); };
   std::map<std::string, std::uint64_t, std::less<>> line_of;  // of an id that is still to be found
   std::set<std::string, std::less<>> found;
-  auto const text = datasets::open_text(ctx, path);
-  std::string const name = datasets::display_name(path);
-  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  each_line(ctx, path, [&](std::string_view line, source_position const& at) {
     if (line.find_first_not_of(" \t") == line.npos) return;
     if (by_numbers)
-      allow(item_of(line, {name, number, 0}, items.size(), item));
+      allow(item_of(line, at, items.size(), item));
     else
-      line_of.emplace(line, number);
+      line_of.emplace(line, at.line);
   });
-  datasets::expect_unchanged(*text, name);
   if (by_numbers) return std::move(mine.words);
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto const id = items.id_of(static_cast<std::uint32_t>(i));
@@ -91,7 +88,7 @@ std::vector<std::uint64_t> read_filter(context const& ctx, std::string const& pa
   if (mine.missing.empty()) return std::move(mine.words);
   auto const first =
       std::ranges::find(line_of, mine.missing.front(), [](auto const& of) { return of.second; });
-  throw error({name, first->second, 1},
+  throw error({datasets::display_name(path), first->second, 1},
               fmt::format("found {}, expected the id of {}", rulerank::quoted(first->first), item));
 }
 

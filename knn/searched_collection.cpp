@@ -212,13 +212,13 @@ rows_in_range ranges_of(value_order order,
 
 }  // namespace
 
-void searched_collection::keep_only(std::vector<std::uint64_t> filter) {
+void searched_collection::keep_only(std::span<std::uint64_t const> filter) {
   if (filter.size() != (size() + 63) / 64)
     throw usage_error(fmt::format("filter: found {} words of 64 bits, expected {} for {}",
                                   filter.size(), (size() + 63) / 64, counted(size(), "item")));
   kept_ = 0;
   for (std::uint64_t const word : filter) kept_ += static_cast<std::size_t>(std::popcount(word));
-  filter_ = std::move(filter);
+  filter_ = filter;
 }
 
 neighbours searched_collection::nearest(context const& ctx, index_range queries,

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -97,9 +98,9 @@ class searched_collection : public item_collection {
   /// The batches that suit the search, by the threads and devices of the context.
   virtual batch_limits limits(context const& /*ctx*/) const { return {}; }
 
-  /// From now on the search finds only these items: a bit for each item of all parts. Throws
-  /// `usage_error` for another number of bits.
-  void keep_only(std::vector<std::uint64_t> filter);
+  /// From now on the search finds only these items: a bit for each item of all parts, which outlive
+  /// the search. Throws `usage_error` for another number of bits.
+  void keep_only(std::span<std::uint64_t const> filter);
 
   /// The k nearest items of each query, `no_neighbour` behind them where the filter has fewer; `k`
   /// is at least 1.
@@ -120,7 +121,7 @@ class searched_collection : public item_collection {
   /// Whether a query that has fewer than k neighbours of this order has no others. Where it may
   /// have, a search that needs more asks for more.
   virtual bool has_no_more(value_order /*order*/) const { return true; }
-  std::vector<std::uint64_t> const& filter() const noexcept { return filter_; }
+  std::span<std::uint64_t const> filter() const noexcept { return filter_; }
   /// The k nearest of those that the filter has, where there is one. The default asks for more and
   /// more neighbours, until k of them are in the filter.
   virtual neighbours nearest_in_filter(context const& ctx, index_range queries,
@@ -139,8 +140,8 @@ class searched_collection : public item_collection {
     return filter_.empty() || (filter_[item / 64] >> (item % 64) & 1) != 0;
   }
 
-  std::vector<std::uint64_t> filter_;  // empty: all items
-  std::size_t kept_ = 0;               // items of the filter
+  std::span<std::uint64_t const> filter_;  // empty: all items
+  std::size_t kept_ = 0;                   // items of the filter
 };
 
 /// A collection whose indexes find the items within a radius themselves.

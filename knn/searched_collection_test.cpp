@@ -323,7 +323,8 @@ TEST(SearchInBatches, WithoutQueriesAndWithoutItems) {
 template <class Collection>
 void expect_filters(places const& all, std::vector<bool> const& filter, std::size_t parts) {
   Collection collection(all, queries, parts);
-  collection.keep_only(bits_of(filter));
+  auto const bits = bits_of(filter);
+  collection.keep_only(bits);
   for (std::size_t const k : {1, 2, 7, 300}) {
     kept_output nearest;
     search_in_batches({}, collection, queries.size(), {k}, {.neighbours = 20}, nearest);
@@ -350,7 +351,8 @@ TEST(SearchInBatches, FiltersAndRadii) {
       expect_filters<line_collection_of<searched_collection>>(all, filter, parts);
     }
   line_collection collection(all, queries);
-  EXPECT_THROW(collection.keep_only({1, 2}), usage_error);
+  std::vector<std::uint64_t> const too_few{1, 2};
+  EXPECT_THROW(collection.keep_only(too_few), usage_error);
 }
 
 TEST(SearchInBatches, ProcessesFilterAlike) {
@@ -361,7 +363,8 @@ TEST(SearchInBatches, ProcessesFilterAlike) {
       context ctx;
       ctx.processes = &group;
       line_collection_of<searched_collection> collection(items, queries, group);
-      collection.keep_only(bits_of(filter));
+      auto const bits = bits_of(filter);
+      collection.keep_only(bits);
       kept_output nearest, within;
       search_in_batches(ctx, collection, queries.size(), {3}, {.neighbours = 12}, nearest);
       EXPECT_EQ(nearest.lines, expected_lines(items, queries, 3, -1, filter)) << size;

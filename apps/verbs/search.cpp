@@ -74,13 +74,10 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
         "without --queries");
   if (arguments.request.radius)
     refuse_options(verb, {"--k", "--pad", "--votes"}, "beside --radius");
-  if (arguments.run.empty())
-    refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
+  arguments.check_outputs(verb);
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
                    fmt::format("beside --engine {}, expected --engine fish", arguments.engine));
-  if (arguments.leave_out_self && !arguments.votes.empty())
-    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes without --votes");
   expect_index_file(arguments.index);

@@ -95,8 +95,7 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
   if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
     throw usage_error(
         fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
-  if (arguments.run.empty())
-    refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
+  arguments.check_outputs(verb);
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
   // The rows' ids are also for --filter, and kept with an index.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
@@ -122,8 +121,6 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
         fmt::format("--leave-out-self beside --out {}, which has k rows a query, "
                     "expected lines",
                     arguments.out));
-  if (arguments.leave_out_self && !arguments.votes.empty())
-    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
   if (!arguments.values.empty() && !in_rows)
     throw usage_error("--values: expected --out with a name in .ivecs, .ibin or .npy beside it");
   if (arguments.votes.empty())

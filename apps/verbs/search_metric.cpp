@@ -98,8 +98,7 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
                    {"--k", "--leave-out-self", "--radius", "--filter", "--out", "--run", "--tag",
                     "--schedule", "--split", "--engine"},
                    "without --queries");
-  if (arguments.run.empty())
-    refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
+  arguments.check_outputs(verb);
   if (arguments.request.radius) refuse_options(verb, {"--k"}, "beside --radius");
   if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "without --metric edit");
   check_index_options(arguments, verb);
@@ -267,7 +266,8 @@ class metric_search {
     if (!asked_ && objects.has_parts()) asked_ = read_queries(objects.first_objects());
     knn::metric_collection_work work;
     knn::metric_search asked(owner_.ctx(), objects, std::move(asked_), {plan_.schedule}, &work);
-    if (!arguments_.filter.empty()) asked.keep_only(run_.read_filter(objects, "an object", true));
+    auto const filter = run_.read_filter(objects, "an object", true);
+    if (!filter.empty()) asked.keep_only(filter);
     std::size_t const queries = asked.queries();
     summary["queries"] = queries;
     if (arguments_.request.radius)

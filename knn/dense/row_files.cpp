@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "core/even_ranges.hpp"
-#include "datasets/fields.hpp"
 #include "datasets/text_source.hpp"
+#include "knn/file_lines.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,18 +13,6 @@
 namespace rulerank::inline v0::knn {
 
 namespace {
-
-/// Calls `use(line, place)` for each line of a file, without its line end.
-template <class Use>
-void each_line(context const& ctx, std::string const& path, Use const& use) {
-  auto const text = datasets::open_text(ctx, path);
-  std::string const name = datasets::display_name(path);
-  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    use(line, source_position{name, number, 0});
-  });
-  datasets::expect_unchanged(*text, name);
-}
 
 datasets::vectors searchable(context const& ctx, datasets::vectors const& some) {
   using enum datasets::element;

@@ -137,8 +137,7 @@ void add_dense(nb::module_& to) {
 }
 
 void keep_only(knn::searched_collection& search, input_vector<std::uint64_t> const& filter) {
-  auto const bits = span_of(filter);
-  if (!bits.empty()) search.keep_only({bits.begin(), bits.end()});
+  if (auto const bits = span_of(filter); !bits.empty()) search.keep_only(bits);
 }
 
 /// A distance that Python computes: one call at a time, with the interpreter's lock.

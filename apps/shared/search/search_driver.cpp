@@ -57,6 +57,12 @@ void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
     if (verb.count(name) > 0) throw usage_error(fmt::format("{} {}", name, beside));
 }
 
+void search_arguments::check_outputs(CLI::App const& verb) const {
+  if (run.empty()) refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
+  if (leave_out_self && !votes.empty())
+    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
+}
+
 void expect_index_file(std::string const& index) {
   if (index == "-") throw usage_error("--index: found -, expected a file");
 }

@@ -37,7 +37,9 @@ struct search_arguments {
   void add_votes_to(CLI::App& verb);
   void add_classes_to(CLI::App& verb);
 
-  /// What is searched for: with --leave-out-self one neighbour more than --k.
+  /// Throws `usage_error` for outputs that do not go together.
+  void check_outputs(CLI::App const& verb) const;
+  /// The request of the search: --leave-out-self adds one neighbour to --k.
   knn::search_request wanted() const;
   /// The neighbours that --k leaves of so many items.
   std::size_t kept_of(std::size_t items) const { return std::min(request.k, items); }
@@ -68,8 +70,7 @@ class search_run {
   parts find_parts(double memory_a_byte, std::string const& whole_for = {}) const;
 
   /// The items of --filter, a bit for each of the collection; none without it. `item`: such as "a
-  /// row". Items have ids, or where `has_numbers` numbers. Throws `usage_error` where no process
-  /// has the ids of all items.
+  /// row". Items have ids, or where `has_numbers` numbers. All processes call it together.
   std::vector<std::uint64_t> read_filter(knn::item_collection const& items, std::string_view item,
                                          bool has_numbers) const;
   /// Where lines go.

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/error.hpp"
+#include "datasets/fields.hpp"
+#include "datasets/text_source.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rulerank::inline v0::knn {
+
+/// Calls `use(line, place)` for each line of a file, without its line end. Throws `error` for a
+/// file that cannot be read, or that was written to meanwhile.
+template <class Use>
+void each_line(context const& ctx, std::string const& path, Use const& use) {
+  auto const text = datasets::open_text(ctx, path);
+  std::string const name = datasets::display_name(path);
+  datasets::for_each_line(text->bytes(), [&](std::string_view line, std::uint64_t number) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(line, source_position{name, number, 0});
+  });
+  datasets::expect_unchanged(*text, name);
+}
+
+}  // namespace rulerank::knn
