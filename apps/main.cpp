@@ -135,27 +135,59 @@ std::string usage_message(CLI::App const& program, std::string_view what) {
   return fmt::format("{}; see rulerank{} --help", what, verb);
 }
 
-/// The verbs in groups, in the order in which they are used.
-void add_verbs(CLI::App& program, session& owner) {
+/// Adds the verb that `word` names: building the options of all verbs costs some milliseconds. Adds
+/// all verbs, in the order in which they are used, for a verb that shows the program (help, for
+/// example) and for any other word.
+void add_verbs(CLI::App& program, session& owner, std::string_view word) {
+  struct verb {
+    char const* name;
+    void (*add)(CLI::App&, session&);
+  };
   struct verb_group {
     char const* name;
-    std::vector<void (*)(CLI::App&, session&)> verbs;
+    std::vector<verb> verbs;
+    bool shows_program = false;
   };
-  for (verb_group const& group :
-       {verb_group{"Begin", {add_start}},
-        verb_group{"Prepare data sets", {add_sample, add_split, add_discretize, add_judgments}},
-        verb_group{"Choose training documents, learn, rank",
-                   {add_reduce, add_label, add_tune, add_fit, add_rank, add_explain, add_inspect}},
-        verb_group{"Judge", {add_evaluate, add_experiment, add_report}},
-        verb_group{"Search text, rank its documents",
-                   {add_search, add_vectors, add_fuse, add_features, add_pipeline}},
-        verb_group{"Mine itemsets and rules", {add_mine}},
-        verb_group{"The program", {add_engines, add_devices, add_help, add_completion}},
-        verb_group{"", {add_pages, add_forms}}})
-    for (auto const add : group.verbs) {
-      add(program, owner);
-      program.get_subcommands({}).back()->group(group.name);
-    }
+  std::vector<verb_group> const groups{
+      {"Begin", {{"start", add_start}}},
+      {"Prepare data sets",
+       {{"sample", add_sample},
+        {"split", add_split},
+        {"discretize", add_discretize},
+        {"judgments", add_judgments}}},
+      {"Choose training documents, learn, rank",
+       {{"reduce", add_reduce},
+        {"label", add_label},
+        {"tune", add_tune},
+        {"fit", add_fit},
+        {"rank", add_rank},
+        {"explain", add_explain},
+        {"inspect", add_inspect}}},
+      {"Judge",
+       {{"evaluate", add_evaluate}, {"experiment", add_experiment}, {"report", add_report}}},
+      {"Search text, rank its documents",
+       {{"search", add_search},
+        {"vectors", add_vectors},
+        {"fuse", add_fuse},
+        {"features", add_features},
+        {"pipeline", add_pipeline}}},
+      {"Mine itemsets and rules", {{"mine", add_mine}}},
+      {"The program",
+       {{"engines", add_engines},
+        {"devices", add_devices},
+        {"help", add_help},
+        {"completion", add_completion}},
+       true},
+      {"", {{"pages", add_pages}, {"forms", add_forms}}, true}};
+  auto const add = [&](verb_group const& group, verb const& one) {
+    one.add(program, owner);
+    program.get_subcommands({}).back()->group(group.name);
+  };
+  for (verb_group const& group : groups)
+    for (verb const& one : group.verbs)
+      if (one.name == word && !group.shows_program) return add(group, one);
+  for (verb_group const& group : groups)
+    for (verb const& one : group.verbs) add(group, one);
 }
 
 /// The exit code and the message of the exception in flight. `owner`: null before a session.
@@ -209,7 +241,7 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
         "  scores the documents of other queries\n"
         "rulerank evaluate --test test.txt --scores scores.txt\n"
         "  prints MAP and NDCG");
-    add_verbs(program, owner);
+    add_verbs(program, owner, argc > 1 ? argv[1] : "");
     int const code = obey(program, owner, argc, argv);
     ranks.meet();
     return code;
