@@ -34,18 +34,21 @@ using read_options = svmlight_options;
 /// first line `sep=;`, with `,`, `;` or a tab, says what is between cells whatever the name, and is
 /// no record.
 ///
-/// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns; all
+/// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns, or,
+/// where one of them is missing, `relevance` and `query_id`, `topic_id`, `group_id`, `srch_id` or
+/// `query` in any case; `warn` gets such a column, and two that could be it are an error. All
 /// others are features, by name (without control characters), or by number where they are all
-/// digits. No features are a first column without a name or named `Unnamed: 0` (pandas' index),
-/// those of `skip_columns`, and, but in a stream, a column whose values begin with letters and are
-/// no numbers, as far as the first 100 records say: `warn` gets these. A record is a document; an
-/// empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None` is a missing value, `TRUE` is 1
-/// and `FALSE` 0; an empty
-/// label, or no such column, is one that is not known, where the options allow these (`unlabelled`,
-/// `optional_labels`). Cells may be in quotes, with quotes doubled and line ends within; blanks
-/// around others are not theirs. Ids are text without blanks and are kept as they are, but that an
-/// apostrophe in front of = + - @ or another apostrophe, there and in titles, is not theirs: it
-/// keeps spreadsheets from taking them for formulas. Everything else is as in `read_svmlight`.
+/// digits. No features are a first column without a name or named `Unnamed: 0` or `index` (pandas'
+/// index), those of `skip_columns`, and, but in a stream, a column whose values begin with letters
+/// and are no numbers, as far as the first 100 records say: `warn` gets these. A record is a
+/// document; an empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None` is a missing
+/// value, `TRUE` is 1 and `FALSE` 0; an empty label, or no such column, is one that is not known,
+/// where the options allow these (`unlabelled`, `optional_labels`). Cells may be in quotes, with
+/// quotes doubled and line ends within; blanks around others are not theirs. A blank in a qid
+/// becomes `%20`, a line feed `%0A`; docids are text without blanks. Ids are kept as they are
+/// otherwise, but that an apostrophe in front of = + - @ or another apostrophe, there and in
+/// titles, is not theirs: it keeps spreadsheets from taking them for formulas. Everything else is
+/// as in `read_svmlight`.
 dataset read_dataset(context const& ctx, std::string const& path, read_options const& options = {},
                      std::function<void(std::string const&)> const& warn = {});
 

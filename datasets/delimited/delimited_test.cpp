@@ -93,12 +93,69 @@ TEST(delimited, passes_over_an_index_and_words) {
   auto const fault = [&](std::string const& text, read_options const& options = {}) {
     return message_of([&] { read(text, options); });
   };
-  EXPECT_EQ(fault("label,query_id,a\n1,7,1\n"),
-            "f.csv:1:7: found column \"query_id\" and no qid, expected --qid-column query_id or "
-            "--skip-columns query_id");
+  EXPECT_EQ(fault("label,qid,a,day\n1,7,1,2020-01-31\n"),
+            "f.csv:2:7: value \"2020-01-31\" of feature day looks like a date, expected a number, "
+            "or --skip-columns day");
   EXPECT_EQ(fault("label,qid,a\n1,7,1\n", {.skip_columns = {"b"}}),
             "f.csv:1:1: found no column \"b\", expected it in the header");
   EXPECT_NE(fault("label,qid,a\n1,7,1\n1,7,x\n").find("f.csv:3:5: "), std::string::npos);
+}
+
+TEST(delimited, reads_columns_of_usual_names) {
+  std::vector<std::string> warnings;
+  auto const read = [&](std::string text, read_options const& options = {}) {
+    warnings.clear();
+    return parse_dataset(context{}, std::move(text), "f", options,
+                         [&](std::string const& what) { warnings.push_back(what); });
+  };
+  dataset data = read("index;Query ID;query;relevance;a\n0;7;red shoes;2;1\n1;8;blue;0;2\n");
+  EXPECT_EQ(data.names, (feature_names{{1, "a"}}));
+  EXPECT_EQ(data.labels, (std::vector<std::int32_t>{2, 0}));
+  EXPECT_EQ(data.label_column, "relevance");
+  ASSERT_EQ(data.queries.size(), 2U);
+  EXPECT_EQ(data.queries[1].qid, "8");
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                "f: read the column relevance as label", "f: read the column Query ID as qid",
+                "f: passed over the first column, index, as pandas names an index",
+                "f: passed over the column query, whose values are not numbers"}));
+  EXPECT_EQ(read("label,group_id,a\n1,7,1\n").queries.at(0).qid, "7");
+  EXPECT_EQ(read("label,qid,index\n1,7,1\n").names, (feature_names{{1, "index"}}));
+  EXPECT_EQ(read("qid,query_id,label,a\n1,2,1,1\n", {.skip_columns = {"query_id"}}).names.size(),
+            1U);
+  auto const fault = [&](std::string const& text, read_options const& options = {}) {
+    return message_of([&] { read(text, options); });
+  };
+  EXPECT_EQ(fault("label,query_id,a,topic_id\n1,7,1,3\n"),
+            "f:1:18: found the columns query_id and topic_id, expected --qid-column query_id or "
+            "--qid-column topic_id, or --skip-columns with one of them");
+  EXPECT_NE(fault("query_id,qid,label\n1,7,1\n").find("the columns query_id and qid"),
+            std::string::npos);
+  EXPECT_NE(fault("qid,label,relevance\n1,7,1\n").find("--label-column relevance"),
+            std::string::npos);
+  EXPECT_EQ(read("qid,label,relevance\n1,7,1\n", {.label_column = "label"}).labels.at(0), 7);
+}
+
+TEST(delimited, reads_texts_of_queries_as_ids) {
+  std::vector<std::string> warnings;
+  auto const read = [&](std::string text) {
+    warnings.clear();
+    return parse_dataset(context{}, std::move(text), "f.csv", {},
+                         [&](std::string const& what) { warnings.push_back(what); });
+  };
+  dataset const data = read(
+      "label,query,a\n2,blue shoes,1\n0,\"blue shoes\",2\n"
+      "1,\"a \"\"b\"\"\nc\",3\n0,50%,4\n");
+  ASSERT_EQ(data.queries.size(), 3U);
+  EXPECT_EQ(data.queries[0].qid, "blue%20shoes");
+  EXPECT_EQ(data.queries[0].size(), 2U);
+  EXPECT_EQ(data.queries[1].qid, "a%20\"b\"%0Ac");
+  EXPECT_EQ(data.queries[2].qid, "50%");
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "f.csv: read the column query as qid",
+                          "f.csv: ids of queries have %20 for a blank, as blue%20shoes"}));
+  std::string_view const alone = "label,query,a\n2,,1\n";
+  EXPECT_EQ(message_of([&] { read(std::string(alone)); }), "f.csv:2:3: no qid, expected one");
 }
 
 TEST(delimited, reads_what_the_columns_say) {
@@ -219,7 +276,7 @@ std::vector<odd_file> odd_files() {
        "f:3:1: no label, expected an integer of 0 or more"},
       {"a word for a label", "label,qid,a\ngood,1,2\n", "f:2:1: label \"good\" is not a number"},
       {"no qid in a record", "label,qid,a\n1,,2\n", "f:2:3: no qid, expected one"},
-      {"a qid of two words", "label,qid,a\n1,a b,2\n", "f:2:3: qid \"a b\", expected one word"},
+      {"a qid that is a comment", "label,qid,a\n1,#,2\n", "f:2:3: qid \"#\", expected one word"},
       {"query apart", "label,qid,a\n1,x,1\n1,y,1\n0,x,1\n", "f:4:3: query \"x\" occurs again"},
       {"query apart behind a fault", "label,qid,a\n1,x,1\n1,y,z\n0,x,1\n", "f:3:5: value \"z\""},
       {"a quote in a cell", "label,qid,a\n1,q\"1\",2\n", "f:2:4: a quote within a cell"},

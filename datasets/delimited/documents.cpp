@@ -16,6 +16,15 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
+/// Whether a text begins like a date: three numbers between points, hyphens or slashes.
+bool begins_date(std::string_view text) {
+  text = text.substr(0, text.find_first_not_of("0123456789./-"));
+  std::size_t const first = text.find_first_of("./-");
+  if (first == 0 || first == text.npos) return false;
+  std::size_t const second = text.find(text[first], first + 1);
+  return second != text.npos && second > first + 1 && second + 1 < text.size();
+}
+
 /// Reads one record after the other into the documents of a chunk.
 class document_records {
  public:
@@ -60,9 +69,9 @@ class document_records {
         fault = read_label_of(now);
         break;
       case qid:
-        fault = check_id(now, "qid");
+        if (now.text.find_first_of(blanks) == now.text.npos) fault = check_id(now, "qid");
         if (!fault.empty()) break;
-        qid_ = text_of(now);
+        qid_ = without_blanks(text_of(now));
         note_run(r, now.offset);
         break;
       case docid:
@@ -82,6 +91,10 @@ class document_records {
         if (!now.text.empty()) fault = read_value(now.text, layout_.titles[c], rules_, value);
         if (!fault.empty() && rules_.missing_values && read_word_value(now.text, value))
           fault.clear();
+        if (!fault.empty() && begins_date(now.text))
+          fault = fmt::format(
+              "value {} of feature {} looks like a date, expected a number, or --skip-columns {}",
+              rulerank::quoted(now.text), layout_.titles[c], layout_.titles[c]);
         entries_[role.rank] = {role.feature, value};
       }
     }
@@ -108,6 +121,16 @@ class document_records {
                                        : now.text);
   }
 
+  /// The same id with `%20` for a blank, and likewise for a tab and for the ends of lines.
+  std::string_view without_blanks(std::string_view id) {
+    if (id.find_first_of(blanks) == id.npos) return id;
+    std::string& made = out_.made.emplace_back();
+    for (char const c : id)
+      made += blanks.find(c) == blanks.npos ? std::string(1, c) : fmt::format("%{:02X}", c);
+    return made;
+  }
+
+  static constexpr std::string_view blanks = " \t\r\n\v\f";
   delimited_layout const& layout_;
   line_rules const& rules_;
   parsed_documents& out_;

@@ -28,6 +28,15 @@ namespace {
 constexpr std::string_view label_title = "label";
 constexpr std::string_view qid_title = "qid";
 constexpr std::string_view docid_title = "docid";
+// What other programs call these columns, as `plain_name` has it. Texts of queries are ids where
+// there are no others.
+constexpr std::string_view usual_labels[] = {"relevance", "relevancelabel"};
+constexpr std::string_view usual_qids[] = {"queryid", "topicid", "groupid", "srchid"};
+constexpr std::string_view usual_texts[] = {"query"};
+
+bool is_one_of(std::string const& title, std::span<std::string_view const> usual) {
+  return std::ranges::find(usual, plain_name(title)) != usual.end();
+}
 
 bool ends_with_type(std::string_view name, std::string_view type) {
   for (std::string_view const packed : {".gz", ".zst"})
@@ -48,7 +57,10 @@ bool has_known_column(std::string_view line, char delimiter, read_options const&
     return false;
   }
   return std::ranges::any_of(head.cells, [&](cell const& c) {
-    return same_word(c.text, label_title) || same_word(c.text, qid_title) ||
+    std::string const title = c.str();
+    return same_word(title, label_title) || same_word(title, qid_title) ||
+           is_one_of(title, usual_labels) || is_one_of(title, usual_qids) ||
+           is_one_of(title, usual_texts) ||
            (!c.text.empty() && (c.text == options.label_column || c.text == options.qid_column));
   });
 }
@@ -114,18 +126,44 @@ void expect_titles(std::string const& name, record const& head,
   }
 }
 
-/// Throws where the queries have a column of another title, which would be a feature.
-void expect_qid(std::string const& name, record const& head, delimited_layout const& layout,
-                read_options const& options) {
-  if (layout.has_qid || !options.group_file.empty()) return;
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    std::string const plain = plain_name(layout.titles[c]);
-    bool const is_query = plain == "queryid" || plain == "topicid" || plain == "srchid";
-    if (is_query && layout.columns[c].what == column_role::kind::feature)
+/// The title of the column that is `own` by a usual name; empty: there is none, or `own` itself.
+/// Throws where several could be it.
+std::string title_of(std::string const& name, record const& head, std::string_view own,
+                     std::span<std::string_view const> usual, read_options const& options) {
+  std::string found;
+  bool has_own = false;  // also in another case, which `expect_titles` names
+  for (std::size_t c = 0; c < head.cells.size(); ++c) {
+    std::string const title(unguarded_formula(head.cells[c].str()));
+    if (std::ranges::find(options.skip_columns, title) != options.skip_columns.end()) continue;
+    has_own = has_own || same_word(title, own);
+    if (title != own && !is_one_of(title, usual)) continue;
+    if (!found.empty() && found != title)
       fail(name, head, c,
-           fmt::format("found column {} and no qid, expected --qid-column {} or --skip-columns {}",
-                       rulerank::quoted(layout.titles[c]), layout.titles[c], layout.titles[c]));
+           fmt::format("found the columns {0} and {1}, expected --{2}-column {0} or --{2}-column "
+                       "{1}, or --skip-columns with one of them",
+                       printable(found), printable(title), own));
+    found = title;
   }
+  return has_own ? std::string() : found;
+}
+
+/// Takes columns of usual names where the options name none.
+read_options with_usual_titles(std::string const& name, record const& head, read_options options,
+                               bool with_label, std::vector<std::string>& notes) {
+  auto const take = [&](std::string& column, std::string_view own,
+                        std::span<std::string_view const> usual) {
+    if (!column.empty()) return;
+    column = title_of(name, head, own, usual, options);
+    if (!column.empty())
+      notes.push_back(fmt::format("read the column {} as {}", printable(column), own));
+  };
+  if (with_label) take(options.label_column, label_title, usual_labels);
+  if (!options.group_file.empty()) return options;
+  take(options.qid_column, qid_title, usual_qids);
+  bool const has_qid =
+      std::ranges::any_of(head.cells, [](cell const& c) { return same_word(c.text, qid_title); });
+  if (!has_qid) take(options.qid_column, qid_title, usual_texts);
+  return options;
 }
 
 /// Throws for columns that are named and not there.
@@ -216,7 +254,7 @@ char delimiter_of(std::string_view name, std::string_view first_line, read_optio
 }
 
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
-                             read_options const& options, std::span<std::string const> columns) {
+                             read_options const& given, std::span<std::string const> columns) {
   std::size_t const told = separator_of(text).size;
   record const head = read_head(text.substr(told), delimiter, name, told > 0 ? 1 : 0);
   delimited_layout layout;
@@ -225,6 +263,8 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   layout.size = told + head.size;
   layout.feeds = head.lines_before + head.feeds;
   expect_delimiter(name, head, delimiter);
+  read_options const options = with_usual_titles(name, head, given, columns.empty(), layout.notes);
+  layout.label_title = options.label_column;
   bool has_label = false;
   std::map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
@@ -236,12 +276,16 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
       layout.titles.push_back(title);
       continue;
     }
-    if (c == 0 && head.cells.size() > 1 && (title.empty() || title == "Unnamed: 0")) {
+    bool const is_index =
+        title.empty() || title == "Unnamed: 0" || (title == "index" && columns.empty());
+    if (c == 0 && head.cells.size() > 1 && is_index &&
+        kind_of(title, options) == column_role::kind::feature) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
-      layout.notes.push_back(
-          fmt::format("passed over the first column, {}",
-                      title.empty() ? "which has no name" : "whose name pandas gives an index"));
+      layout.notes.push_back(fmt::format("passed over the first column, {}",
+                                         title.empty()
+                                             ? "which has no name"
+                                             : fmt::format("{}, as pandas names an index", title)));
       continue;
     }
     expect_title(name, head, c, title);
@@ -262,7 +306,6 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
           fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
   if (columns.empty()) expect_columns(name, head, seen, options);
   expect_titles(name, head, layout.titles, options);
-  expect_qid(name, head, layout, options);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
                 "no column label found, expected one" +

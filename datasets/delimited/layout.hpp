@@ -32,6 +32,7 @@ struct delimited_layout {
   std::size_t features = 0;
   feature_names names;  ///< empty: they have numbers
   bool has_qid = false;
+  std::string label_title{};         ///< of the column of labels; empty for `label`
   std::vector<std::string> notes{};  ///< what is odd and valid
 };
 
@@ -51,7 +52,8 @@ char delimiter_of(std::string_view name, std::string_view first_line,
 /// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
 /// title, with that of another or with control characters in it, for `Label`, `QID` or `DocID`
 /// where no column has that title in small letters, for columns between other delimiters, for
-/// features by number and by name, and for no column of labels where documents need one. `columns`:
+/// features by number and by name, for two columns that may both hold labels or ids of queries, and
+/// for no column of labels where documents need one. `columns`:
 /// the titles of the features that are read, of which all are there, the others and the labels are
 /// passed over, whatever they hold; empty: all are read.
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,

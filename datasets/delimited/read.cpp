@@ -8,6 +8,7 @@
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/text_source.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +58,7 @@ dataset layout_form(delimited_layout const& layout) {
   form.names = layout.names;
   form.delimiter = layout.delimiter;
   form.header = layout.header;
+  form.label_column = layout.label_title;
   return form;
 }
 
@@ -77,7 +79,6 @@ dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source c
   ctx.report("read", 0, bytes.size());
   delimited_layout const layout = layout_of_text(bytes, delimiter, name, options, columns, warn);
   dataset data = layout_form(layout);
-  data.label_column = options.label_column;
   data.name = std::move(name);
   data.text = std::move(text);
   bytes.remove_prefix(layout.size);
@@ -87,6 +88,11 @@ dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source c
               whole, data);
   expect_unchanged(*data.text, data.name);
   whole.finish(ctx, warn);
+  auto const text_id = std::ranges::find_if(data.queries, [](query_group const& query) {
+    return query.qid.find("%20") != std::string::npos;
+  });
+  if (warn && text_id != data.queries.end())
+    warn(fmt::format("{}: ids of queries have %20 for a blank, as {}", data.name, text_id->qid));
   return data;
 }
 

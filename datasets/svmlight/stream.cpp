@@ -195,9 +195,7 @@ void take_records(whole_lines& in, query_collector& queries, std::string const& 
   delimited_layout const layout = read_layout(header, delimiter, name, options);
   if (warn)
     for (std::string const& note : layout.notes) warn(fmt::format("{}: {}", name, note));
-  dataset form = layout_form(layout);
-  form.label_column = options.label_column;
-  queries.begin(parser_of(layout, options), std::move(form), layout.feeds);
+  queries.begin(parser_of(layout, options), layout_form(layout), layout.feeds);
   in.drop(header.size());
   ends = {};
   take_all(
