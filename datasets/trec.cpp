@@ -34,6 +34,11 @@ bool is_header(std::vector<field> const& fields) {
                     [](field const& f, std::string_view name) { return f.text == name; });
 }
 
+/// What an error adds about a line that may be meant as a comment.
+std::string_view comment_hint(std::string_view first_word) {
+  return first_word.starts_with(comment_mark) ? "; a comment begins with # and a blank" : "";
+}
+
 /// The first line of a text that says something.
 std::string_view first_line(std::string_view text) {
   remove_byte_order_mark(text);
@@ -101,6 +106,18 @@ bool read_grade(std::string_view text, std::int32_t& label) {
     return false;
   label = static_cast<std::int32_t>(value);
   return true;
+}
+
+/// Throws for a label that is no whole number.
+[[noreturn]] void fail_label(std::string const& name, judgment_fields const& found) {
+  double value = 0;
+  bool const is_fraction =
+      read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
+  throw error(
+      {name, found.label_line, found.label.column},
+      fmt::format("found '{}', expected a whole number as label{}{}{}", found.label.text,
+                  found.columns, is_fraction ? "; evaluate --test reads fractional labels" : "",
+                  comment_hint(found.qid.text)));
 }
 
 /// The columns that a header names.
@@ -204,12 +221,18 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
     if (first && is_header(f)) return;
     if (f.size() != expected)
       throw error({name, line, f[std::min(expected, f.size() - 1)].column},
-                  fmt::format("found {}, expected {}{}", counted(f.size(), "column"),
+                  fmt::format("found {}, expected {}{}{}", counted(f.size(), "column"),
                               expected == 4 ? "4: qid, iteration, docno, label"
                                             : "3 as before: qid, docno, label",
                               first ? ", or the header of a table with a query, a document and a "
                                       "rating"
-                                    : ""));
+                                    : "",
+                              comment_hint(f[0].text)));
+    if (expected == 4 && !comment_hint(f[0].text).empty() &&
+        f[1].text.find_first_of("0123456789") == f[1].text.npos)
+      throw error({name, line, f[1].column},
+                  fmt::format("found the iteration '{}' of query '{}', expected a number or Q0{}",
+                              f[1].text, f[0].text, comment_hint(f[0].text)));
     take({f[0], f[expected - 2], f[expected - 1], line, line,
           expected == 3 ? ", the third of 3 columns or the fourth of 4" : ""});
   });
@@ -225,10 +248,7 @@ qrels read_qrels(context const& ctx, std::string const& path) {
   for_each_judgment(text->bytes(), result.name, judgment_columns_of(text->bytes()), kept,
                     [&](judgment_fields const& found) {
                       std::int32_t label = 0;
-                      if (!read_grade(found.label.text, label))
-                        throw error({result.name, found.label_line, found.label.column},
-                                    fmt::format("found '{}', expected a whole number as label{}",
-                                                found.label.text, found.columns));
+                      if (!read_grade(found.label.text, label)) fail_label(result.name, found);
                       table.add(result.name, found.line, found.qid, found.docno)
                           .documents.push_back({std::string(found.docno.text), label, found.line});
                     });
@@ -256,8 +276,8 @@ void expect_run_words(std::vector<field> const& f, std::string const& name, std:
   if (is_number(f[3].text) && !is_moved) return;
   throw error({name, line, f[3].column},
               fmt::format("found '{}' as rank of {}, expected 6: qid, Q0, docno, rank, score, tag, "
-                          "without blanks in ids",
-                          f[3].text, counted(n, "word")));
+                          "without blanks in ids{}",
+                          f[3].text, counted(n, "word"), comment_hint(f[0].text)));
 }
 
 /// The line of MS MARCO's run form, qid, docno and rank: its rank.
@@ -305,9 +325,10 @@ run read_run(context const& ctx, std::string const& path) {
     if (columns == 0) columns = f.size();
     if (columns == 3 ? f.size() != 3 : f.size() < 6)
       throw error({result.name, line, f.back().column},
-                  fmt::format("found {}, expected {}", counted(f.size(), "column"),
+                  fmt::format("found {}, expected {}{}", counted(f.size(), "column"),
                               columns == 3 ? "3 as before: qid, docno, rank"
-                                           : "6: qid, Q0, docno, rank, score, tag"));
+                                           : "6: qid, Q0, docno, rank, score, tag",
+                              comment_hint(f[0].text)));
     if (columns == 3) {
       double const rank = read_rank(result.name, line, f[2]);
       table.add(result.name, line, f[0], f[1]).documents.push_back({std::string(f[1].text), -rank});

@@ -142,6 +142,15 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
       {"", ":1:1: found no judgments, expected a line for each"},
       {"# none\n", ":1:1: found no judgments, expected a line for each"},
       {"#none\n", ":1:1: found 1 column, expected 4: qid, iteration, docno, label, ..."},
+      {"1 0 a 1\n#judged by me\n",
+       ":2:12: found 3 columns, expected 4: qid, iteration, docno, label; a comment begins with # "
+       "and a blank"},
+      {"#qid 0 docno label\n1 0 a 1\n",
+       ":1:14: found 'label', expected a whole number as label; a comment begins with # and a "
+       "blank"},
+      {"#judgments of round 2\n1 0 a 1\n",
+       ":1:12: found the iteration 'of' of query '#judgments', expected a number or Q0; a comment "
+       "begins with # and a blank"},
       {"1 0 a\n",
        ":1:5: found 'a', expected a whole number as label, the third of 3 columns or the fourth "
        "of 4"},
@@ -149,7 +158,9 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
       {"1 0 a 1\n1 0 2\n", ":2:5: found 3 columns, expected 4: qid, iteration, docno, label"},
       {"1 a 1\n1 0 b 1\n", ":2:7: found 4 columns, expected 3 as before: qid, docno, label"},
       {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4: qid, iteration, docno, label"},
-      {"1 0 a 1.5\n", ":1:7: found '1.5', expected a whole number as label"},
+      {"1 0 a 1.5\n",
+       ":1:7: found '1.5', expected a whole number as label; evaluate --test reads fractional "
+       "labels"},
       {"1 0 a 9999999999\n", ":1:7: found '9999999999', expected a whole number as label"},
       {"1 0 a 1\n2 0 a 1\n1 0 a 1\n",
        ":3:5: found document 'a' of query '1' again, expected it once"},
@@ -228,7 +239,9 @@ TEST_F(trec_files, judgments_in_tables) {
   input_and_message const rows[] = {
       {"query,docid,rating\na,b\n", ":2:4: found 2 cells, expected 3 as in the header"},
       {"query,docid,rating\na,,1\n", ":2:3: found an empty cell, expected an id"},
-      {"query,docid,rating\na,b,1.5\n", ":2:5: found '1.5', expected a whole number as label"},
+      {"query,docid,rating\na,b,1.5\n",
+       ":2:5: found '1.5', expected a whole number as label; evaluate --test reads fractional "
+       "labels"},
       {"query,docid,rating\na,b,1\na,b,1\n",
        ":3:3: found document 'b' of query 'a' again, expected it once"},
   };

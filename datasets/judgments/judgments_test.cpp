@@ -249,17 +249,18 @@ TEST_F(judgment_files, what_a_form_cannot_hold) {
     judgment_form form;
     std::string message;
   };
-  for (row const& one : std::vector<row>{
-           {"1 0 a 0.5\n", judgment_form::qrels,
-            ":1:5: found grade 0.5 of document \"a\", expected a whole number for qrels"},
-           {"qid,docid,rating\n1,a b,1\n", judgment_form::qrels,
-            ":2:3: found document \"a b\", expected one word that is not # for qrels"},
-           {"qid,docid,rating\n1 2,a,1\n", judgment_form::qrels,
-            ":2:5: found query \"1 2\", expected one word that is not # for qrels"},
-           {"query,docid,rating\na,b\xff,1\n", judgment_form::rre,
-            ":2:3: found \"b\\xff\", expected UTF-8 for JSON"},
-           {"query,docid,rating\na\xff,b,1\n", judgment_form::srw,
-            ":2:4: found \"a\\xff\", expected UTF-8 for JSON"}}) {
+  for (row const& one :
+       std::vector<row>{{"1 0 a 0.5\n", judgment_form::qrels,
+                         ":1:5: found grade 0.5 of document \"a\", expected a whole number for "
+                         "qrels; --to csv, rre and srw hold fractions"},
+                        {"qid,docid,rating\n1,a b,1\n", judgment_form::qrels,
+                         ":2:3: found document \"a b\", expected one word that is not # for qrels"},
+                        {"qid,docid,rating\n1 2,a,1\n", judgment_form::qrels,
+                         ":2:5: found query \"1 2\", expected one word that is not # for qrels"},
+                        {"query,docid,rating\na,b\xff,1\n", judgment_form::rre,
+                         ":2:3: found \"b\\xff\", expected UTF-8 for JSON"},
+                        {"query,docid,rating\na\xff,b,1\n", judgment_form::srw,
+                         ":2:4: found \"a\\xff\", expected UTF-8 for JSON"}}) {
     judgments_read const given = read(one.input);
     EXPECT_EQ(complaint_of(file(one.input), [&] { written(given.judgments, one.form); }),
               one.message);

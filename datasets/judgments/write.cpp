@@ -25,9 +25,12 @@ std::int32_t whole_grade(judgment_list const& list, graded_document const& docum
   if (document.grade != std::trunc(document.grade) || std::abs(document.grade) > most ||
       document.grade < least)
     throw error(list.position(document.place),
-                fmt::format("found grade {} of document {}, expected a whole number{} for {}",
+                fmt::format("found grade {} of document {}, expected a whole number{} for {}{}",
                             document.grade, rulerank::quoted(document.id),
-                            least == 0 ? " from 0 on" : "", form));
+                            least == 0 ? " from 0 on" : "", form,
+                            document.grade != std::trunc(document.grade)
+                                ? "; --to csv, rre and srw hold fractions"
+                                : ""));
   return static_cast<std::int32_t>(document.grade);
 }
 

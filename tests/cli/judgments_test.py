@@ -200,7 +200,7 @@ class Judgments(harness.CommandLine):
             Row("blank in an id", b"qid,docid,rating\n1,a b,1\n", to + "qrels", 3,
                 "{in}:2:3: found document \"a b\", expected one word that is not # for qrels"),
             Row("fractional grade", b"1 0 a 0.5\n", to + "qrels", 3,
-                "{in}:1:5: found grade 0.5 of document \"a\", expected a whole number for qrels"),
+                "{in}:1:5: found grade 0.5 of document \"a\", expected a whole number for qrels; --to csv, rre and srw hold fractions"),
             Row("two grades", QUEPID + b"red dress,B1,2\n", to + "csv", 3,
                 "{in}:5:11: found document \"B1\" of query \"red dress\" with grade 2, expected 3 as in {in}:2"),
             Row("another form", QUEPID, to + "csv --from srw", 3, "{in}:1:1: found no JSON"),
