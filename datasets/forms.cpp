@@ -271,7 +271,8 @@ constexpr file_form forms[] = {
      .read = "names between blanks or separators; names in quotes; separators at a line's end are "
              "passed over",
      .options = "`--form baskets`, `--separator`, `--comments`, `--skip-lines`",
-     .refused = "an empty name between others, a quote without its end, a header of usual names",
+     .refused = "an empty name between others, a quote without its end, a header of usual names, a "
+                "list in brackets, a table of 0 and 1 or of True and False",
      .sample = "apple \"green pear\"\npear\n",
      .content = "apple,green pear; pear",
      .wrong = "apple \"pear\n",
@@ -279,9 +280,11 @@ constexpr file_form forms[] = {
     {.input = "transactions",
      .name = "pairs",
      .recognized_by = "`--form`",
-     .read = "a basket's id and one of its items a line, below a header or not",
+     .read =
+         "a basket's id and one of its items a line; below a header of usual names (`order_id`, "
+         "`InvoiceNo`, `item`, `StockCode`, ...) these two of all columns",
      .options = "`--form pairs`, `--separator`, `--comments`, `--skip-lines`",
-     .refused = "other than two cells",
+     .refused = "other than two cells, or than the header has",
      .sample = "7 apple\n8 pear\n7 pear\n",
      .content = "apple,pear; pear",
      .wrong = "7 apple pear\n",

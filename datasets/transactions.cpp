@@ -1,6 +1,7 @@
 #include "datasets/transactions.hpp"
 
 #include "core/error.hpp"
+#include "datasets/basket_watch.hpp"
 #include "datasets/text/document_members.hpp"
 #include "datasets/text_source.hpp"
 
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rulerank::inline v0::datasets {
 namespace {
@@ -41,9 +43,11 @@ void read_integers(char const* const begin, char const* const end, source_positi
         value > std::numeric_limits<std::uint32_t>::max()) {
       std::string_view const rest(
           word, static_cast<std::size_t>(std::find_if(word, end, is_separator_blank) - word));
-      throw error({line.file, line.line, static_cast<std::uint64_t>(word - begin) + 1},
-                  fmt::format("found {}, expected an item, an integer from 0 to 4294967295",
-                              rulerank::quoted(rest)));
+      bool const is_name = std::isalpha(static_cast<unsigned char>(rest[0])) != 0;
+      throw error(
+          {line.file, line.line, static_cast<std::uint64_t>(word - begin) + 1},
+          fmt::format("found {}, expected an item, an integer from 0 to 4294967295{}",
+                      rulerank::quoted(rest), is_name ? "; --form baskets reads names" : ""));
     }
     out.push_back(static_cast<std::uint32_t>(value));
   }
@@ -162,17 +166,10 @@ class passed_notes {
   std::uint64_t first_ = 0;
 };
 
-/// A cell of a line, and its column.
-struct basket_cell {
-  std::string_view text;
-  std::size_t column = 1;
-};
-
 /// Cuts lines into names.
 class basket_lines {
  public:
-  explicit basket_lines(char separator)
-      : separator_(separator), by_blanks_(is_separator_blank(separator)) {}
+  explicit basket_lines(char separator) : separator_(separator), by_blanks_(separator == ' ') {}
 
   /// The cells of a line, without the empty ones after the last; valid until the next call.
   std::vector<basket_cell> const& cells(std::string_view line, source_position const& place) {
@@ -180,8 +177,8 @@ class basket_lines {
     kept_.clear();
     for (std::size_t at = 0; at <= line.size();) {
       while (at < line.size() && is_separator_blank(line[at]) && line[at] != separator_) ++at;
-      basket_cell cell{{}, at + 1};
-      if (at < line.size() && line[at] == '"')
+      basket_cell cell{{}, at + 1, at < line.size() && line[at] == '"'};
+      if (cell.has_quotes)
         at = read_quoted(line, at, place, cell.text);
       else
         at = read_plain(line, at, cell.text);
@@ -191,6 +188,8 @@ class basket_lines {
     while (!cells_.empty() && cells_.back().text.empty()) cells_.pop_back();
     return cells_;
   }
+
+  bool by_blanks() const { return by_blanks_; }
 
  private:
   bool ends(char c) const { return by_blanks_ ? is_separator_blank(c) : c == separator_; }
@@ -231,24 +230,6 @@ class basket_lines {
   std::list<std::string> kept_;
 };
 
-/// Whether a name is one that headers of baskets and of pairs have.
-bool is_basket_title(std::string_view name) {
-  constexpr std::string_view titles[] = {"order",       "orderid",       "ordernumber",
-                                         "transaction", "transactionid", "tid",
-                                         "basket",      "basketid",      "invoice",
-                                         "invoiceno",   "invoiceid",     "id",
-                                         "customer",    "user",          "customerid",
-                                         "userid",      "session",       "sessionid",
-                                         "cart",        "cartid",        "membernumber",
-                                         "item",        "items",         "item(s)",
-                                         "itemid",      "itemname",      "itemdescription",
-                                         "product",     "products",      "productid",
-                                         "productname", "stockcode",     "sku"};
-  std::string plain = plain_name(name);
-  while (!plain.empty() && plain.back() >= '0' && plain.back() <= '9') plain.pop_back();
-  return std::find(std::begin(titles), std::end(titles), plain) != std::end(titles);
-}
-
 /// The meaning of a line that begins with `#`, `%` or `@`.
 bool is_basket_note(std::string_view line, source_position const& place,
                     basket_options const& options) {
@@ -267,39 +248,11 @@ bool is_basket_note(std::string_view line, source_position const& place,
   return true;
 }
 
-/// Whether lines of two names are pairs of an id and an item by all that can be seen.
-class pair_watch {
- public:
-  void take(std::vector<basket_cell> const& cells) {
-    could_be_ = could_be_ && cells.size() == 2;
-    if (!could_be_) return;
-    ++lines_;
-    std::string const first(cells[0].text);
-    if (first == last_) {
-      repeats_ = true;
-    } else {
-      could_be_ = firsts_.insert(first).second;
-      last_ = first;
-    }
-    seconds_.emplace(cells[1].text);
-  }
-  bool found() const {
-    return could_be_ && repeats_ && lines_ > 2 &&
-           std::none_of(firsts_.begin(), firsts_.end(),
-                        [&](std::string const& one) { return seconds_.contains(one); });
-  }
-
- private:
-  bool could_be_ = true, repeats_ = false;
-  std::size_t lines_ = 0;
-  std::string last_;
-  std::unordered_set<std::string> firsts_, seconds_;
-};
-
 /// Reads the lines of baskets, or of pairs.
 class basket_reader {
  public:
-  basket_reader(basket_options const& options) : options_(options), lines_(options.separator) {}
+  basket_reader(basket_options const& options)
+      : options_(options), lines_(options.separator), watch_(options.separator) {}
 
   bool read_line(char const* begin, char const* end, source_position const& place,
                  std::vector<std::uint32_t>& out) {
@@ -309,20 +262,13 @@ class basket_reader {
     if (notes_.take(is_note, begin, end, place.line)) return false;
     if (is_blank_line(begin, end)) return !options_.pairs;
     auto const& cells = lines_.cells(line, place);
-    if (std::exchange(is_first_, false) && options_.skip_lines == 0 && is_header(cells)) {
-      if (options_.pairs) return false;
-      throw error(
-          {place.file, place.line, 1},
-          fmt::format("found the header {}, expected items; where a line is a basket's id and an "
-                      "item, expected --form pairs, and --skip-lines 1 passes over a header",
-                      rulerank::quoted(line.substr(0, line.find('\r')))));
-    }
-    for (basket_cell const& cell : cells)
-      if (cell.text.empty())
-        throw error({place.file, place.line, cell.column},
-                    "found no name, expected one between two separators");
-    if (options_.pairs) return add_pair(cells, place, out);
-    watch_.take(cells);
+    if (std::exchange(is_first_, false) && options_.skip_lines == 0 &&
+        take_header(line, cells, place))
+      return false;
+    if (options_.pairs) expect_no_list(line, cells, place);
+    if (options_.pairs) return add_pair(line, cells, place, out);
+    for (basket_cell const& cell : cells) expect_name(cell, place);
+    watch_.take(line, cells, place);
     for (basket_cell const& cell : cells) out.push_back(numbers_.of(cell.text));
     return true;
   }
@@ -330,13 +276,9 @@ class basket_reader {
   transactions finish(transactions&& read) {
     notes_.report(read.name, options_.warn);
     if (options_.pairs) gather(read);
-    if (watch_.found() && options_.warn)
-      options_.warn(fmt::format(
-          "{}: each line is two names, the first of which no other line has as its second; where a "
-          "line is a basket's id and an item, expected --form pairs",
-          read.name));
     std::vector<std::uint32_t> place;
     read.names = numbers_.sorted(place);
+    watch_.finish(read.name, read.names, options_.warn);
     for (std::uint32_t& x : read.items) x = place[x];
     for (std::size_t t = 0; t < read.size(); ++t)
       std::sort(read.items.begin() + static_cast<std::ptrdiff_t>(read.row[t]),
@@ -345,19 +287,61 @@ class basket_reader {
   }
 
  private:
-  static bool is_header(std::vector<basket_cell> const& cells) {
-    return std::all_of(cells.begin(), cells.end(),
-                       [](basket_cell const& c) { return is_basket_title(c.text); });
+  /// Whether the first line is a header that is passed over. Throws where items are expected.
+  bool take_header(std::string_view line, std::vector<basket_cell> const& cells,
+                   source_position const& place) {
+    auto const columns = pair_columns_of(cells);
+    bool const is_header = is_basket_header(cells);
+    char const separator = columns || is_header ? 0 : separator_of_header(line);
+    bool const is_table = columns && (is_header || !lines_.by_blanks());
+    if (options_.pairs && separator == 0) {
+      if (columns) columns_ = *columns;
+      if (columns_.cells > 2) note_columns(cells, place.file);
+      return columns || is_header;
+    }
+    if (is_table || is_header || separator != 0)
+      throw error(
+          {place.file, place.line, 1},
+          fmt::format("found the header {}, expected items; where a line is a basket's id and an "
+                      "item, expected --form pairs{}{}, and --skip-lines 1 passes over a header",
+                      rulerank::quoted(line.substr(0, line.find('\r'))), separator != 0 ? " " : "",
+                      separator != 0 ? separator_option(separator) : ""));
+    return false;
   }
 
-  bool add_pair(std::vector<basket_cell> const& cells, source_position const& place,
-                std::vector<std::uint32_t>& out) {
-    if (cells.size() != 2)
-      throw error({place.file, place.line, cells.size() > 2 ? cells[2].column : 1},
-                  fmt::format("found {}, expected 2: a basket's id and an item",
-                              counted(cells.size(), "cell")));
-    of_line_.push_back(baskets_.of(cells[0].text));
-    out.push_back(numbers_.of(cells[1].text));
+  void note_columns(std::vector<basket_cell> const& cells, std::string const& name) const {
+    std::vector<std::string> left_out;
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      if (c != columns_.id && c != columns_.item) left_out.push_back(printable(cells[c].text));
+    if (options_.warn)
+      options_.warn(fmt::format("{}: read the columns {} and {}, left out {}", name,
+                                printable(cells[columns_.id].text),
+                                printable(cells[columns_.item].text), fmt::join(left_out, ", ")));
+  }
+
+  static void expect_name(basket_cell const& cell, source_position const& place) {
+    if (cell.text.empty())
+      throw error({place.file, place.line, cell.column},
+                  "found no name, expected one between two separators");
+  }
+
+  bool add_pair(std::string_view line, std::vector<basket_cell> const& cells,
+                source_position const& place, std::vector<std::uint32_t>& out) {
+    std::size_t const least = std::max(columns_.id, columns_.item) + 1;
+    if (cells.size() < least || cells.size() > columns_.cells) {
+      char const other = cells.size() == 1 ? inner_separator(line) : '\0';
+      throw error(
+          {place.file, place.line,
+           cells.size() > columns_.cells ? cells[columns_.cells].column : 1},
+          fmt::format("found {}, expected {}{}{}", counted(cells.size(), "cell"),
+                      columns_.cells == 2 ? "2: a basket's id and an item"
+                                          : fmt::format("{} as in the header", columns_.cells),
+                      other != 0 ? ", as by " : "", other != 0 ? separator_option(other) : ""));
+    }
+    expect_name(cells[columns_.id], place);
+    expect_name(cells[columns_.item], place);
+    of_line_.push_back(baskets_.of(cells[columns_.id].text));
+    out.push_back(numbers_.of(cells[columns_.item].text));
     return true;
   }
 
@@ -370,6 +354,11 @@ class basket_reader {
     }
     read.items.clear();
     read.row.assign(1, 0);
+    if (options_.warn && baskets.size() > 1 && baskets.size() == of_line_.size())
+      options_.warn(
+          fmt::format("{}: no basket has two lines; where a cell holds several items, "
+                      "expected a line for each",
+                      read.name));
     for (auto const& items : baskets) {
       read.items.insert(read.items.end(), items.begin(), items.end());
       make_set(read.items, read.row.back());
@@ -380,7 +369,8 @@ class basket_reader {
   basket_options const& options_;
   basket_lines lines_;
   passed_notes notes_;
-  pair_watch watch_;
+  basket_watch watch_;
+  pair_columns columns_;
   name_numbers numbers_, baskets_;
   std::vector<std::uint32_t> of_line_;  // the basket of each pair
   bool is_first_ = true;
@@ -420,6 +410,7 @@ void name_ranges(feature_cuts const& of, std::string const& feature, bool missin
 transactions read_fimi(context const& ctx, std::string const& path) {
   passed_notes notes;
   std::unordered_map<std::uint32_t, std::string> names;
+  matrix_watch matrix;
   bool any_notes = false;
   transactions read =
       read_lines(ctx, path, [&](auto const begin, auto const end, auto const& line, auto& out) {
@@ -429,9 +420,18 @@ transactions read_fimi(context const& ctx, std::string const& path) {
           read_item_name({begin, static_cast<std::size_t>(end - begin)}, line, names);
           return false;
         }
+        std::size_t const before = out.size();
         read_integers(begin, end, line, out);
+        auto const items = std::span(out).subspan(before);
+        if (matrix.wants(items.size())) {
+          auto const ones = std::count(items.begin(), items.end(), 1U);
+          auto const zeros = std::count(items.begin(), items.end(), 0U);
+          bool const first = items[0] <= 1;
+          matrix.take(ones + zeros + (first ? 0 : 1) == std::ssize(items), ones > 1 || zeros > 1);
+        }
         return true;
       });
+  matrix.expect_none(read.name);
   for (std::uint32_t const x : rank(read.items)) {
     auto const named = names.find(x);
     read.names.push_back(named == names.end() ? std::to_string(x) : named->second);

@@ -34,7 +34,8 @@ struct transactions {
 /// item that a line lists twice counts once; a line without items is a transaction. Ids follow the
 /// integers, which are the names. SPMF's lines that begin with `#`, `%` or `@` are no transactions,
 /// and blank lines right behind them neither; `@ITEM=1=apple` names an item. Throws `error` for
-/// anything else, and for a file without lines.
+/// anything else, for a table of 0 and 1 (as many in all lines, some twice), and for a file without
+/// lines.
 transactions read_fimi(context const& ctx, std::string const& path);
 
 struct basket_options {
@@ -51,8 +52,11 @@ struct basket_options {
 /// the order of their bytes. Comments are lines of `#` or `%` and a blank, and SPMF's of `@` and
 /// capitals, with blank lines right behind them; `warn` gets their number. Otherwise as read_fimi.
 /// Throws `error` for an empty name between others, a quote that is not closed, another line that
-/// begins with `#`, `%` or `@` where `comments` does not say what it is, a header of usual names,
-/// and a file without lines. `warn` hears of lines that look like pairs.
+/// begins with `#`, `%` or `@` where `comments` does not say what it is, a list in brackets, a
+/// header of usual names, a table of yes and no, and a file without lines. `warn` hears of lines
+/// that look like pairs, of other separators within items, of items that number the lines and of
+/// `nan` and its like. Pairs may have a header of usual names, which may have more columns than
+/// those of ids and items; `warn` gets the others.
 transactions read_baskets(context const& ctx, std::string const& path,
                           basket_options const& options = {});
 

@@ -55,7 +55,11 @@ TEST_F(transaction_files, faults_of_fimi) {
   std::string const expected = ", expected an item, an integer from 0 to 4294967295";
   input_and_message const rows[] = {
       {"1 2\n3 -4 5\n", ":2:3: found \"-4\"" + expected},
-      {"1 2\n3 bread\n", ":2:3: found \"bread\"" + expected},
+      {"1 2\n3 bread\n", ":2:3: found \"bread\"" + expected + "; --form baskets reads names"},
+      {"1 0 1 1\n0 1 0 0\n",
+       ":1:1: found a table that says of each item whether it is in a basket, expected the items "
+       "of a "
+       "basket on a line"},
       {"1 2.5\n", ":1:3: found \"2.5\"" + expected},
       {"4294967296\n", ":1:1: found \"4294967296\"" + expected},
       {"99999999999999999999999\n", ":1:1: found \"99999999999999999999999\"" + expected},
@@ -123,6 +127,85 @@ TEST_F(transaction_files, baskets_as_tools_write_them) {
   EXPECT_EQ(fault_of("1,a,b\n"), ":1:5: found 3 cells, expected 2: a basket's id and an item");
   options = {.skip_lines = 1, .comments = false};
   EXPECT_EQ(read("order item\n#b c\n"), (rows{{"#b", "c"}}));
+}
+
+TEST_F(transaction_files, tables_with_an_item_a_line) {
+  std::vector<std::string> warnings;
+  basket_options options{.separator = ',', .pairs = true, .warn = [&](std::string const& w) {
+                           warnings.push_back(w);
+                         }};
+  auto const read = [&](std::string_view text) {
+    warnings.clear();
+    return named(read_baskets({}, file(text), options));
+  };
+  std::string const in = folder_ / "in";
+  EXPECT_EQ(read("Date,InvoiceNo,Country,StockCode\n1/2,7,UK,a\n1/2,7,,b\n1/2,8,,a\n"),
+            (rows{{"a", "b"}, {"a"}}));
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                in + ": read the columns InvoiceNo and StockCode, left out Date, Country"}));
+  EXPECT_EQ(read("item,order_id\na,7\nb,7\n"), (rows{{"a", "b"}})) << "by name";
+  EXPECT_EQ(warnings.size(), 0U);
+  read("order,items\n1,\"a,b\"\n2,\"a,c\"\n");
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{in + ": no basket has two lines; where a cell holds "
+                                           "several items, expected a line for each"}));
+  auto const fault_of = [&](std::string const& text) {
+    return complaint_of(in, [&] { read_baskets({}, file(text), options); });
+  };
+  input_and_message const of_pairs[] = {
+      {"order_id,day,item\n1,x\n", ":2:1: found 2 cells, expected 3 as in the header"},
+      {"order_id,day,item\n1,x,a,b\n", ":2:7: found 4 cells, expected 3 as in the header"},
+      {"1;a\n", ":1:1: found 1 cell, expected 2: a basket's id and an item, as by --separator ';'"},
+      {"['a', 'b']\n",
+       ":1:1: found \"['a', 'b']\", a list in brackets, expected items between separators"},
+  };
+  expect_messages(of_pairs, fault_of);
+  options = {};
+  input_and_message const of_baskets[] = {
+      {"Member_number,Date,itemDescription\n1,2,milk\n",
+       ":1:1: found the header \"Member_number,Date,itemDescripti...\", expected items; where a "
+       "line is a basket's id and an item, expected --form pairs --separator ',', and --skip-lines "
+       "1 passes over a header"},
+      {"{a,b}\n{c}\n",
+       ":1:1: found \"{a,b}\", a list in brackets, expected items between "
+       "separators"},
+      {"1\n2 -1 3 -1 -2\n",
+       ":2:11: found -2 at the line's end, as in SPMF's sequences, expected items"},
+      {"bread milk eggs\nTrue False True\nfalse true true\n",
+       ":1:1: found a table that says of each item whether it is in a basket, expected the items "
+       "of a basket on a line"},
+      {"7 T F F\n8 F T T\n",
+       ":1:1: found a table that says of each item whether it is in a basket, expected the items "
+       "of a basket on a line"},
+  };
+  expect_messages(of_baskets, fault_of);
+  EXPECT_EQ(read_baskets({}, file("yes no\nno yes\n")).size(), 2U) << "no word twice";
+}
+
+TEST_F(transaction_files, odd_baskets_are_said) {
+  auto const warned = [&](std::string_view text, char separator) {
+    std::string all;
+    read_baskets({}, file(text), {.separator = separator, .warn = [&](std::string const& w) {
+                                    all += w.substr((folder_ / "in").size()) + "\n";
+                                  }});
+    return all;
+  };
+  EXPECT_EQ(
+      warned("tea\nbread,milk\nbread, eggs\n", ' '),
+      ":2: 2 lines with items that contain ',', this one first; --separator ',' cuts there\n");
+  EXPECT_EQ(warned("\"bread, white\" milk\n", ' '), "");
+  EXPECT_EQ(warned("a;b\nc,d;e\n", ','),
+            ":1: 1 line with items that contain ';', this one first; --separator ';' cuts there\n");
+  EXPECT_EQ(warned("a\tgreen tea\n", '\t'), "");
+  EXPECT_EQ(warned("a,nan\nb,c,None\n", ','),
+            ": None is an item; where it means an empty cell, expected nothing there\n"
+            ": nan is an item; where it means an empty cell, expected nothing there\n");
+  EXPECT_EQ(warned("0,a,b\n1,a\n2,b,c\n", ','),
+            ": the first items number the lines: 0, 1, ...; where they are ids, expected lines "
+            "without them\n");
+  EXPECT_EQ(named(read_baskets({}, file("green tea\tmilk\n"), {.separator = '\t'})),
+            (rows{{"green tea", "milk"}}));
 }
 
 TEST(transactions, of_documents) {

@@ -1,0 +1,203 @@
+#include "datasets/basket_watch.hpp"
+
+#include "datasets/fields.hpp"
+#include "datasets/text/document_members.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace rulerank::inline v0::datasets {
+
+namespace {
+
+constexpr std::string_view inner_separators = ",;|\t";
+
+bool is_title_of(std::string_view name, std::span<std::string_view const> titles) {
+  std::string plain = plain_name(name);
+  while (!plain.empty() && plain.back() >= '0' && plain.back() <= '9') plain.pop_back();
+  return std::find(titles.begin(), titles.end(), plain) != titles.end();
+}
+
+/// Whether a column of this name may hold ids of baskets.
+bool is_id_title(std::string_view name) {
+  constexpr std::string_view titles[] = {
+      "order",  "orderid",  "ordernumber",  "orderno",   "transaction",  "transactionid",
+      "tid",    "basket",   "basketid",     "invoice",   "invoiceno",    "invoiceid",
+      "id",     "customer", "customerid",   "user",      "userid",       "session",
+      "billno", "cart",     "cartid",       "receipt",   "receiptid",    "sessionid",
+      "member", "memberid", "membernumber", "visitorid", "transactionno"};
+  return is_title_of(name, titles);
+}
+
+/// Whether a column of this name may hold items.
+bool is_item_title(std::string_view name) {
+  constexpr std::string_view titles[] = {"item",      "items",           "item(s)",   "itemid",
+                                         "itemname",  "itemdescription", "product",   "products",
+                                         "productid", "productname",     "stockcode", "sku"};
+  return is_title_of(name, titles);
+}
+
+bool says_yes_or_no(std::string_view text) {
+  constexpr std::string_view words[] = {"0", "1", "true", "false", "t", "f", "yes", "no", "y", "n"};
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view word) { return same_word(text, word); });
+}
+
+bool is_empty_value(std::string_view text) {
+  constexpr std::string_view words[] = {"nan", "na", "n/a", "<na>", "none", "null"};
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](std::string_view word) { return same_word(text, word); });
+}
+
+bool is_in_brackets(std::string_view text) {
+  return text.size() > 1 && ((text.front() == '{' && text.back() == '}') ||
+                             (text.front() == '[' && text.back() == ']'));
+}
+
+}  // namespace
+
+std::optional<pair_columns> pair_columns_of(std::span<basket_cell const> header) {
+  auto const find = [&](bool (*is_title)(std::string_view)) {
+    return static_cast<std::size_t>(
+        std::find_if(header.begin(), header.end(),
+                     [&](basket_cell const& c) { return is_title(c.text); }) -
+        header.begin());
+  };
+  pair_columns const found{find(is_id_title), find(is_item_title), header.size()};
+  if (std::max(found.id, found.item) == header.size()) return std::nullopt;
+  return found;
+}
+
+bool is_basket_header(std::span<basket_cell const> cells) {
+  return std::all_of(cells.begin(), cells.end(), [](basket_cell const& c) {
+    return is_id_title(c.text) || is_item_title(c.text);
+  });
+}
+
+char separator_of_header(std::string_view line) {
+  for (char const separator : inner_separators) {
+    std::vector<basket_cell> cells;
+    for (std::size_t at = 0; at <= line.size();) {
+      std::size_t const end = std::min(line.find(separator, at), line.size());
+      std::string_view cell = line.substr(at, end - at);
+      while (!cell.empty() && std::string_view(" \r\"").find(cell.front()) != cell.npos)
+        cell.remove_prefix(1);
+      while (!cell.empty() && std::string_view(" \r\"").find(cell.back()) != cell.npos)
+        cell.remove_suffix(1);
+      cells.push_back({cell, at + 1});
+      at = end + 1;
+    }
+    if (pair_columns_of(cells)) return separator;
+  }
+  return 0;
+}
+
+char inner_separator(std::string_view text) {
+  std::size_t const at = text.find_first_of(inner_separators);
+  return at == text.npos ? 0 : text[at];
+}
+
+std::string separator_option(char separator) {
+  return fmt::format("--separator '{}'", separator == '\t' ? "\\t" : std::string(1, separator));
+}
+
+void expect_no_list(std::string_view line, std::span<basket_cell const> cells,
+                    source_position const& place) {
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  bool const has_list = std::any_of(cells.begin(), cells.end(), [](basket_cell const& c) {
+    return c.has_quotes && is_in_brackets(c.text) && inner_separator(c.text) != 0;
+  });
+  if (is_in_brackets(line) || has_list)
+    throw error({place.file, place.line, 1},
+                fmt::format("found {}, a list in brackets, expected items between separators",
+                            rulerank::quoted(line)));
+}
+
+void matrix_watch::expect_none(std::string const& name) const {
+  if (could_be_ && repeats_ && lines_ > 1)
+    throw error({name, 1, 1},
+                "found a table that says of each item whether it is in a basket, expected the "
+                "items of a basket on a line");
+}
+
+void basket_watch::take(std::string_view line, std::span<basket_cell const> cells,
+                        source_position const& place) {
+  expect_no_list(line, cells, place);
+  if (cells.size() > 1 && cells.back().text == "-2")
+    throw error({place.file, place.line, cells.back().column},
+                "found -2 at the line's end, as in SPMF's sequences, expected items");
+  if (++lines_ == 1 && !cells.empty()) begin_ = cells[0].text == "0" ? 0 : 1;
+  is_numbered_ =
+      is_numbered_ && cells.size() > 1 && cells[0].text == std::to_string(begin_ + lines_ - 1);
+  watch_matrix(cells);
+  watch_pairs(cells);
+  watch_separators(cells, place.line);
+}
+
+void basket_watch::watch_matrix(std::span<basket_cell const> cells) {
+  if (!matrix_.wants(cells.size()) || lines_ == 1) return;  // the first line may have names
+  std::unordered_set<std::string_view> distinct;
+  for (basket_cell const& c : cells) distinct.insert(c.text);
+  matrix_.take(std::all_of(cells.begin() + 1, cells.end(),
+                           [](basket_cell const& c) { return says_yes_or_no(c.text); }),
+               distinct.size() < cells.size());
+}
+
+void basket_watch::watch_pairs(std::span<basket_cell const> cells) {
+  could_be_pairs_ = could_be_pairs_ && cells.size() == 2;
+  if (!could_be_pairs_) return;
+  std::string const first(cells[0].text);
+  if (first == last_) {
+    repeats_ = true;
+  } else {
+    could_be_pairs_ = firsts_.insert(first).second;
+    last_ = first;
+  }
+  seconds_.emplace(cells[1].text);
+}
+
+/// Whether lines of two names are pairs of an id and an item by all that can be seen.
+bool basket_watch::are_pairs() const {
+  return could_be_pairs_ && repeats_ && lines_ > 2 &&
+         std::none_of(firsts_.begin(), firsts_.end(),
+                      [&](std::string const& one) { return seconds_.contains(one); });
+}
+
+void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uint64_t line) {
+  if (separator_ != ' ' && cells.size() != 1) return;
+  char found = 0;
+  for (basket_cell const& c : cells)
+    if (found == 0 && !c.has_quotes) found = inner_separator(c.text);
+  if (found != 0 && inner_lines_++ == 0) {
+    inner_ = found;
+    inner_line_ = line;
+  }
+}
+
+void basket_watch::finish(std::string const& name, std::span<std::string const> items,
+                          std::function<void(std::string const&)> const& warn) const {
+  matrix_.expect_none(name);
+  if (!warn) return;
+  if (are_pairs())
+    warn(fmt::format(
+        "{}: each line is two names, the first of which no other line has as its second; where a "
+        "line is a basket's id and an item, expected --form pairs",
+        name));
+  else if (is_numbered_ && lines_ > 2)
+    warn(
+        fmt::format("{}: the first items number the lines: {}, {}, ...; where they are ids, "
+                    "expected lines without them",
+                    name, begin_, begin_ + 1));
+  if (inner_lines_ > 0)
+    warn(fmt::format("{}:{}: {} with items that contain '{}', this one first; {} cuts there", name,
+                     inner_line_, counted(inner_lines_, "line"),
+                     inner_ == '\t' ? "\\t" : std::string(1, inner_), separator_option(inner_)));
+  for (std::string const& item : items)
+    if (is_empty_value(item))
+      warn(fmt::format("{}: {} is an item; where it means an empty cell, expected nothing there",
+                       name, item));
+}
+
+}  // namespace rulerank::datasets
