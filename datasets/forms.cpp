@@ -398,8 +398,10 @@ constexpr file_form forms[] = {
      .message = ":2:3: found a byte of 0, expected words"},
     {.input = "words",
      .name = "words with counts",
-     .recognized_by = "a word and a whole number in each line, two lines and more",
-     .read = "the words; a warning says that the counts are left out",
+     .recognized_by = "a word and a number in each line, in either order, between blanks, a tab, a "
+                      "comma or a semicolon; two lines and more, or a header (`word,count`)",
+     .read = "the words, without quotes; a warning says that the counts are left out, or that only "
+             "some lines have them",
      .options = "`--letters bytes`",
      .refused = "a byte of 0",
      .sample = "red 3\nblue 2\n",

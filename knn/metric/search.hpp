@@ -194,8 +194,10 @@ class word_space final : public metric_space {
 
 /// The lines of a file, plain or compressed, each a word without its LF or CRLF; an empty line is
 /// the empty word. Throws `error` for a file that cannot be read, and naming the place of a byte of
-/// 0, which no word has and files of vectors do. Where each line is a word, blanks and an integer
-/// (SymSpell's dictionaries), the word alone is read, and `warn` hears of it.
+/// 0, which no word has and files of vectors do. Where each line is a word and a number in either
+/// order (SymSpell's dictionaries, `uniq -c`, below a header or not), between blanks, a tab, a
+/// comma or a semicolon, or a word in quotes, the word alone is read. `warn` hears of it, and of
+/// lines with numbers or quotes where not all lines have them.
 std::vector<std::string> read_words(context const& ctx, std::string const& path,
                                     std::function<void(std::string const&)> const& warn = {});
 /// The lines that begin in a part of a file's bytes, of `parts` equal ones: together, the parts

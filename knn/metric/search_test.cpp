@@ -458,6 +458,43 @@ TEST(metric_search, forms_of_words_are_recognized_or_refused) {
   }
 }
 
+TEST(metric_search, dictionaries_of_tools) {
+  rulerank::testing_tools::temporary_folder const folder;
+  auto const read = [&](std::string_view text) {
+    write_file(folder / "words", text);
+    std::string said;
+    auto const words =
+        read_words({}, folder / "words", [&](std::string const& what) { said += what; });
+    for (std::size_t parts = 2; parts < 4; ++parts) {
+      std::vector<std::string> together;
+      for (std::size_t p = 0; p < parts; ++p)
+        for (std::string& word : read_words_part({}, folder / "words", p, parts))
+          together.push_back(std::move(word));
+      EXPECT_EQ(together, words);
+    }
+    return fmt::format("{}{}", fmt::join(words, "|"),
+                       said.empty() ? "" : said.substr((folder / "words").size()));
+  };
+  std::string const counted =
+      ": each line is a word and a number, read as words with counts, which are left out";
+  EXPECT_EQ(read("red,3\r\nNew York,2\r\n"), "red|New York" + counted);
+  EXPECT_EQ(read("\xef\xbb\xbfword\tcount\nred\t0.5\n"),
+            "red" + counted + ", and so is the header");
+  EXPECT_EQ(read("Word,Freq\n\"red\",3\n\"a, b\",1e-5\n"),
+            "red|a, b" + counted + ", and so is the header");
+  EXPECT_EQ(read("      3 red\n     12 blue\n"), "red|blue" + counted) << "uniq -c";
+  EXPECT_EQ(read("red 0,5\nblue, 1,234\n"), "red|blue" + counted);
+  EXPECT_EQ(read("\"red\"\n\"a \"\"b\"\"\"\n"),
+            "red|a \"b\": each line is in quotes, which are left out");
+  std::string const some =
+      " have a number beside a word or are in quotes, this one first; read as they are";
+  EXPECT_EQ(read("red\nblue 2\nwing\n"), "red|blue 2|wing:2: 1 of 3 lines" + some);
+  EXPECT_EQ(read("red\n\"blue\"\n"), "red|\"blue\":2: 1 of 2 lines" + some);
+  EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 2 lines" + some);
+  EXPECT_EQ(read("route 66\n"), "route 66") << "a single query";
+  EXPECT_EQ(read("b2\n7up\nword count\n1 2 3\n"), "b2|7up|word count|1 2 3");
+}
+
 TEST(metric_search, real_words_and_vectors) {
   RULERANK_REAL_DATA(path, "metric/dictionaries/Spanish.dic");
   auto words = read_words({}, path);

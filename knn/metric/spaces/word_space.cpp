@@ -5,6 +5,7 @@
 #include "knn/metric/edit_distance/edit_groups.hpp"
 #include "knn/metric/indexes/structure.hpp"
 #include "knn/metric/search.hpp"
+#include "knn/metric/spaces/word_lines.hpp"
 #include "knn/unicode.hpp"
 
 #include <algorithm>
@@ -58,21 +59,6 @@ letter_table letters_of(std::vector<std::string> const& words, letters unit) {
     table.begin.push_back(table.letter.size());
   }
   return table;
-}
-
-/// Whether each line of a text is a word and a count, as dictionaries of spelling have it.
-bool have_counts(std::string_view text) {
-  std::size_t lines = 0;
-  std::vector<datasets::field> fields;
-  for (std::size_t at = 0; at < text.size(); ++lines) {
-    std::size_t const end = std::min(text.find('\n', at), text.size());
-    datasets::split_fields(text.substr(at, end - at), fields);
-    if (fields.size() != 2 ||
-        fields[1].text.find_first_not_of("0123456789") != std::string_view::npos)
-      return false;
-    at = end + 1;
-  }
-  return lines > 1;
 }
 
 /// The number of a line of a text, from 1.
@@ -256,18 +242,16 @@ std::vector<std::string> read_words_part(context const& ctx, std::string const& 
   std::string_view const bytes = text->bytes();
   std::string_view lines = bytes;
   datasets::remove_byte_order_mark(lines);
-  bool const are_counted = have_counts(lines);
-  if (are_counted && warn && part == 0)
-    warn(datasets::display_name(path) +
-         ": each line is a word and a number, read as words with counts, which are left out");
+  word_lines const form(lines);
+  std::string const note = form.note();
+  if (warn && part == 0 && !note.empty()) warn(datasets::display_name(path) + note);
   datasets::for_each_line_of_part(bytes, part, parts, [&](std::string_view line) {
     if (auto const zero = line.find('\0'); zero != line.npos)
       throw error({datasets::display_name(path), line_number(bytes, line), zero + 1},
                   "found a byte of 0, expected words, one a line");
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (are_counted)
-      line = line.substr(0, line.find_first_of(" \t", line.find_first_not_of(" \t")));
-    words.emplace_back(line);
+    if (form.has_header && line.data() == lines.data()) return;
+    words.push_back(form.word_of(line));
   });
   datasets::expect_unchanged(*text, datasets::display_name(path));
   return words;
