@@ -16,7 +16,7 @@ namespace rulerank::inline v0::datasets {
 /// and `wrong` to the reader.
 struct file_form {
   std::string_view input;  ///< documents, judgments, runs, scores, features, transactions, vectors,
-                           ///< words
+                           ///< words; any: a form that all text inputs refuse
   std::string_view name;   ///< unique in the input; begins with the name that an option takes
   std::string_view recognized_by;
   std::string_view read;
