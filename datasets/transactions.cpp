@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/basket_watch.hpp"
-#include "datasets/text/document_members.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -95,11 +95,14 @@ namespace {
 /// Calls read_line(begin, end, position of the line, items) for each line of a file, which says
 /// whether it is a transaction.
 template <class ReadLine>
-transactions read_lines(context const& ctx, std::string const& path, ReadLine&& read_line) {
+transactions read_lines(context const& ctx, std::string const& path, ReadLine&& read_line,
+                        std::function<void(std::string const&)> const& warn = {}) {
   auto const text = open_text(ctx, path);
   std::string_view const bytes = text->bytes();
   transactions read;
   read.name = display_name(path);
+  if (std::string const note = warn ? encoding_note(bytes) : ""; !note.empty())
+    warn(read.name + note);
   source_position line{read.name, 0, 0};
   for (std::size_t begin = bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; begin < bytes.size();) {
     std::size_t const end = std::min(bytes.find('\n', begin), bytes.size());
@@ -442,10 +445,12 @@ transactions read_fimi(context const& ctx, std::string const& path) {
 transactions read_baskets(context const& ctx, std::string const& path,
                           basket_options const& options) {
   basket_reader reader(options);
-  return reader.finish(
-      read_lines(ctx, path, [&](auto const begin, auto const end, auto const& line, auto& out) {
+  return reader.finish(read_lines(
+      ctx, path,
+      [&](auto const begin, auto const end, auto const& line, auto& out) {
         return reader.read_line(begin, end, line, out);
-      }));
+      },
+      options.warn));
 }
 
 transactions transactions_of(binned_dataset const& data, discretizer const& fitted, bool labels) {

@@ -201,6 +201,8 @@ TEST_F(transaction_files, odd_baskets_are_said) {
   EXPECT_EQ(warned("a,nan\nb,c,None\n", ','),
             ": None is an item; where it means an empty cell, expected nothing there\n"
             ": nan is an item; where it means an empty cell, expected nothing there\n");
+  EXPECT_EQ(warned("tea\ncaf\xe9\n", ' '),
+            ":2:4: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts it\n");
   EXPECT_EQ(warned("0,a,b\n1,a\n2,b,c\n", ','),
             ": the first items number the lines: 0, 1, ...; where they are ids, expected lines "
             "without them\n");

@@ -120,6 +120,11 @@ TEST_F(judgment_files, records_without_a_grade) {
   EXPECT_EQ(warnings_, "left out the column note\nleft out 2 entries without a grade\n");
 }
 
+TEST_F(judgment_files, bytes_that_are_not_utf8_are_said) {
+  EXPECT_EQ(shown(read("query,docid,rating\ncaf\xe9,a,1\n").judgments), "'caf\xe9' a 1.0\n");
+  EXPECT_TRUE(warnings_.starts_with("found the byte E9, expected UTF-8")) << warnings_;
+}
+
 TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
   expect_complaints({
       {"", ":1:1: found no judgments..."},

@@ -5,6 +5,7 @@
 #include "datasets/judgments/lines.hpp"
 #include "datasets/lines.hpp"
 #include "datasets/number.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ judgment_form read_judgments(context const& ctx, std::string const& path,
   std::string const name = display_name(path);
   to.judgments.files.push_back(name);
   to.log.files.push_back(name);
+  if (std::string const note = encoding_note(text); warn && !note.empty()) warn(name + note);
   bool const is_json = begins_json(text);
   if (!form && !is_json)
     form = judgment_columns_of(text).delimiter != 0 ? judgment_form::csv : judgment_form::qrels;

@@ -35,22 +35,28 @@ void encoding_check::look_at(std::string const& name, std::uint64_t line, std::s
   likely_ = likely_encoding((std::string(text) + '\n').append(ahead));
 }
 
+/// What the encoding may be, and the option that says so.
+std::string encoding_check::advice() const {
+  return fmt::format("the text is {}: --encoding {}", likely_.text(),
+                     likely_.is_certain ? likely_.names.front() : "NAME");
+}
+
 void encoding_check::expect_utf8() const {
-  if (found_.empty()) return;
-  throw error({name_, line_, column_}, found_ + ", expected UTF-8" +
-                                           (likely_.empty() ? " or --encoding NAME"
-                                                            : "; the text is probably " + likely_ +
-                                                                  ": --encoding " + likely_));
+  if (!found_.empty())
+    throw error({name_, line_, column_},
+                found_ + ", expected UTF-8" +
+                    (likely_.names.empty() ? " or --encoding NAME" : "; " + advice()));
 }
 
 void encoding_check::warn() {
   if (found_.empty()) return;
-  bool const is_read_so = likely_.empty() || likely_ == "ISO-8859-1";
+  bool const is_read_so =
+      likely_.names.empty() || (likely_.names.front() == "ISO-8859-1" &&
+                                std::ranges::find(likely_.names, "GB18030") == likely_.names.end());
   if (options_.warn)
-    options_.warn(fmt::format(
-        "{}:{}:{}: {}, which is not UTF-8; such bytes are read as Latin-1{}", name_, line_, column_,
-        found_,
-        is_read_so ? "" : ", but the text is probably " + likely_ + ": --encoding " + likely_));
+    options_.warn(fmt::format("{}:{}:{}: {}, which is not UTF-8; such bytes are read as Latin-1{}",
+                              name_, line_, column_, found_,
+                              is_read_so ? "" : ", but " + advice()));
   found_.clear();
 }
 

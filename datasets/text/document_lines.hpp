@@ -2,6 +2,7 @@
 
 #include "core/context.hpp"
 #include "datasets/text/documents.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 
 #include <cstddef>
@@ -41,10 +42,11 @@ class encoding_check {
   void warn();
 
  private:
+  std::string advice() const;
   text_options const& options_;
   bool is_over_ = false;  // no more byte is looked for
   std::string found_;     // the byte; empty: none, or it was told
-  std::string likely_;    // the encoding that the text probably has
+  encoding_guess likely_;
   std::string name_;
   std::uint64_t line_ = 0, column_ = 0;
 };

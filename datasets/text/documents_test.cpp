@@ -247,6 +247,15 @@ TEST_F(text_files, a_likely_encoding_is_named) {
   EXPECT_EQ(
       complaint("{\"id\":1,\"text\":\"" + russian + "\"}"),
       ":1:17: found the byte F7, expected UTF-8; the text is probably KOI8-R: --encoding KOI8-R");
+  // Little Chinese looks like much else.
+  warnings.clear();
+  read("1\t\xb1\xb1\xbe\xa9\xb4\xf3\xd1\xa7\n2\t\xc7\xe5\xbb\xaa\xb4\xf3\xd1\xa7\n",
+       text_format::automatic, options);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings.front().find("but the text is perhaps "), std::string::npos)
+      << warnings.front();
+  EXPECT_NE(warnings.front().find("GB18030"), std::string::npos) << warnings.front();
+  EXPECT_TRUE(warnings.front().ends_with(": --encoding NAME")) << warnings.front();
   // One bad byte within UTF-8.
   warnings.clear();
   read("1\t\xff\n2\t\u0442\u0435\u043a\u0441\u0442 \u0442\u0435\u043a\u0441\u0442\n",

@@ -147,8 +147,10 @@ std::size_t first_not_utf8(std::string_view text) noexcept {
   return text.npos;
 }
 
-std::string likely_encoding(std::string_view text) {
-  constexpr std::size_t enough = 1 << 16;
+encoding_guess likely_encoding(std::string_view text) {
+  constexpr std::size_t enough = 1 << 16, most_names = 4;
+  constexpr std::ptrdiff_t certain_bytes = 20;
+  constexpr std::int32_t surely = 100;
   text = text.substr(0, enough);
   if (is_mostly_utf8(text)) return {};
   UErrorCode status = U_ZERO_ERROR;
@@ -158,11 +160,41 @@ std::string likely_encoding(std::string_view text) {
   std::int32_t count = 0;
   UCharsetMatch const** const matches = ucsdet_detectAll(detector.get(), &count, &status);
   if (U_FAILURE(status)) return {};
-  for (std::int32_t m = 0; m < count; ++m) {
+  encoding_guess guess;
+  std::vector<std::int32_t> confidence;
+  for (std::int32_t m = 0; m < count && guess.names.size() < most_names; ++m) {
     std::string const name = ucsdet_getName(matches[m], &status);
-    if (U_SUCCESS(status) && !name.starts_with("UTF-") && converts(name, text)) return name;
+    bool const is_of_text = !name.starts_with("UTF-") && !name.starts_with("IBM");
+    if (U_FAILURE(status) || !is_of_text || !converts(name, text)) continue;
+    guess.names.push_back(name);
+    confidence.push_back(ucsdet_getConfidence(matches[m], &status));
   }
-  return {};
+  auto const foreign = std::ranges::count_if(text, [](char c) { return c < 0; });
+  guess.is_certain = foreign >= certain_bytes && !guess.names.empty() &&
+                     (guess.names.size() == 1 || confidence[0] >= surely ||
+                      5 * confidence[0] >= 7 * confidence[1]);
+  return guess;
+}
+
+std::string encoding_guess::text() const {
+  if (is_certain) return "probably " + names.front();
+  std::string all = "perhaps " + names.front();
+  for (std::size_t i = 1; i < names.size(); ++i)
+    all += (i + 1 == names.size() ? " or " : ", ") + names[i];
+  return all;
+}
+
+std::string encoding_note(std::string_view text) {
+  std::size_t const at = first_not_utf8(text);
+  if (at == text.npos) return {};
+  std::string_view const before = text.substr(0, at);
+  std::size_t const begin = before.rfind('\n') + 1;
+  encoding_guess const guess = likely_encoding(text.substr(begin));
+  return fmt::format(
+      ":{}:{}: found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts it",
+      std::ranges::count(before, '\n') + 1, at - begin + 1, static_cast<unsigned char>(text[at]),
+      guess.names.empty() ? "" : ", the text is " + guess.text(),
+      guess.is_certain ? guess.names.front() : "NAME");
 }
 
 }  // namespace rulerank::datasets

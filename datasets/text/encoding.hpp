@@ -24,8 +24,18 @@ std::unique_ptr<decompressor> make_encoding_decoder(std::string const& name);
 /// The offset of the first byte that is no part of UTF-8; `npos`: all bytes are UTF-8.
 std::size_t first_not_utf8(std::string_view text) noexcept;
 
-/// The encoding that a text which is not UTF-8 probably has; empty where ICU has no guess, or where
-/// most of the text is UTF-8.
-std::string likely_encoding(std::string_view text);
+/// The encodings that a text which is not UTF-8 may have, four at most, the likeliest first.
+struct encoding_guess {
+  std::vector<std::string> names;  ///< none: ICU has no guess, or most of the text is UTF-8
+  bool is_certain = false;         ///< the text is long enough, and the first far likelier
+
+  /// `probably KOI8-R` or `perhaps KOI8-R, GB18030 or EUC-JP`; not for no names.
+  std::string text() const;
+};
+encoding_guess likely_encoding(std::string_view text);
+
+/// What a reader without `--encoding` says of text that is not UTF-8, behind the file's name, with
+/// the place of the first such byte; empty: it is UTF-8.
+std::string encoding_note(std::string_view text);
 
 }  // namespace rulerank::datasets

@@ -70,8 +70,8 @@ metric_objects read_metric_objects(context const& ctx, std::string const& path,
                                    std::size_t parts,
                                    std::function<void(std::string const&)> const& warn) {
   if (which == metric_distance::edit)
-    return {nullptr,
-            std::make_shared<word_space>(read_words_part(ctx, path, part, parts, warn), unit)};
+    return {nullptr, std::make_shared<word_space>(
+                         read_words_part(ctx, path, part, parts, warn, unit), unit)};
   return {std::make_shared<vector_space>(ctx, read_search_rows(ctx, path, part, parts).rows, which),
           nullptr};
 }
@@ -129,7 +129,7 @@ metric_index_choice choose_index(metric_search_plan const& plan, metric_objects 
 metric_asked read_metric_queries(context const& ctx, metric_objects const& among,
                                  std::string const& path,
                                  std::function<void(std::string const&)> const& warn) {
-  if (among.words) return read_words(ctx, path, warn);
+  if (among.words) return read_words(ctx, path, warn, among.words->unit());
   return read_search_vectors(ctx, path);
 }
 

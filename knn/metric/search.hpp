@@ -199,12 +199,14 @@ class word_space final : public metric_space {
 /// comma or a semicolon, or a word in quotes, the word alone is read. `warn` hears of it, and of
 /// lines with numbers or quotes where not all lines have them.
 std::vector<std::string> read_words(context const& ctx, std::string const& path,
-                                    std::function<void(std::string const&)> const& warn = {});
+                                    std::function<void(std::string const&)> const& warn = {},
+                                    letters unit = letters::code_points);
 /// The lines that begin in a part of a file's bytes, of `parts` equal ones: together, the parts
 /// have each line once, in order.
 std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
                                          std::size_t part, std::size_t parts,
-                                         std::function<void(std::string const&)> const& warn = {});
+                                         std::function<void(std::string const&)> const& warn = {},
+                                         letters unit = letters::code_points);
 
 enum class metric_index_type : std::uint8_t {
   automatic,

@@ -492,6 +492,12 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("red\n\"blue\"\n"), "red|\"blue\":2: 1 of 2 lines" + some);
   EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 2 lines" + some);
   EXPECT_EQ(read("route 66\n"), "route 66") << "a single query";
+  EXPECT_EQ(
+      read("tea\nd\xe9j\xe0 vu\n"),
+      "tea|d\xe9j\xe0 vu:2:2: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts "
+      "it");
+  read_words(
+      {}, folder / "words", [](std::string const& what) { ADD_FAILURE() << what; }, letters::bytes);
   EXPECT_EQ(read("b2\n7up\nword count\n1 2 3\n"), "b2|7up|word count|1 2 3");
 }
 

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/lines.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 #include "knn/metric/edit_distance/edit_groups.hpp"
 #include "knn/metric/indexes/structure.hpp"
@@ -230,21 +231,25 @@ std::unique_ptr<metric_queries> word_space::queries(std::vector<std::string> som
 }
 
 std::vector<std::string> read_words(context const& ctx, std::string const& path,
-                                    std::function<void(std::string const&)> const& warn) {
-  return read_words_part(ctx, path, 0, 1, warn);
+                                    std::function<void(std::string const&)> const& warn,
+                                    letters unit) {
+  return read_words_part(ctx, path, 0, 1, warn, unit);
 }
 
 std::vector<std::string> read_words_part(context const& ctx, std::string const& path,
                                          std::size_t part, std::size_t parts,
-                                         std::function<void(std::string const&)> const& warn) {
+                                         std::function<void(std::string const&)> const& warn,
+                                         letters unit) {
   auto const text = datasets::open_text(ctx, path);
   std::vector<std::string> words;
   std::string_view const bytes = text->bytes();
   std::string_view lines = bytes;
   datasets::remove_byte_order_mark(lines);
   word_lines const form(lines);
-  std::string const note = form.note();
-  if (warn && part == 0 && !note.empty()) warn(datasets::display_name(path) + note);
+  if (warn && part == 0)
+    for (std::string const& note :
+         {form.note(), unit == letters::bytes ? std::string() : datasets::encoding_note(lines)})
+      if (!note.empty()) warn(datasets::display_name(path) + note);
   datasets::for_each_line_of_part(bytes, part, parts, [&](std::string_view line) {
     if (auto const zero = line.find('\0'); zero != line.npos)
       throw error({datasets::display_name(path), line_number(bytes, line), zero + 1},
