@@ -28,9 +28,10 @@ std::vector<std::string> stemmers();
 /// root locale) that has a letter or a number. In this order, a word
 ///
 /// 1. is folded: NFKC_Casefold, the apostrophe U+2019 becomes ', accents are taken off
-/// 2. loses what French, Italian and Catalan elide in front of it, with that stemmer: `l'énergie`
+/// 2. loses what French, Italian and Catalan elide in front of it, with that stemmer (`l'énergie`
 /// is
-///    `énergie`
+///    `énergie`), and with the Turkish one the suffix behind an apostrophe (`Ankara'nın` is
+///    `Ankara`)
 /// 3. is dropped when its length (code points) is out of bounds, or when it is a number and
 ///    numbers are not kept
 /// 4. is dropped when it is a stop word; the words of the list are folded like those of the text

@@ -46,6 +46,17 @@ std::string complaint(analyzer_options const& options) {
 
 // sentences
 
+TEST(analyzer, suffixes_of_turkish_names) {
+  auto const in = [](std::string_view text, bool elision = true) {
+    return analyzed({.stop_words = "none", .stemmer = "turkish", .elision = elision}, text);
+  };
+  EXPECT_EQ(in("Ankara'n\u0131n Ankara\u2019ya ANKARA'DA ankara"),
+            in("ankara ankara ankara ankara"));
+  EXPECT_EQ(in("T\u00fcrkiye'nin"), in("T\u00fcrkiye"));
+  EXPECT_EQ(in("Ankara'da", false).at(0).substr(0, 7), "ankara'");
+  EXPECT_EQ(analyzed(words, "Ankara'da"), (terms{"ankara'da"}));
+}
+
 TEST(analyzer, elision_of_french_italian_and_catalan) {
   auto const in = [](char const* stemmer, std::string_view text) {
     return analyzed({.stop_words = "none", .stemmer = stemmer}, text);

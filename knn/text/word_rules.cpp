@@ -29,6 +29,9 @@ std::span<std::string_view const> elided_words(std::string_view stemmer) {
   return {};
 }
 
+/// The language that sets suffixes of names off by an apostrophe.
+constexpr std::string_view has_suffixes = "turkish";
+
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<signed char>(c) >= 0; });
@@ -37,7 +40,7 @@ bool is_ascii(std::string_view text) {
 }  // namespace
 
 bool has_elision(std::string_view stemmer) {
-  return !elided_words(stemmer).empty();
+  return !elided_words(stemmer).empty() || stemmer == has_suffixes;
 }
 
 word_rules::word_rules(analyzer_options const& options)
@@ -45,6 +48,7 @@ word_rules::word_rules(analyzer_options const& options)
       accents_until_stem_(needs_accents(options.stemmer)),
       elided_(options.elision ? elided_words(options.stemmer)
                               : std::span<std::string_view const>()),
+      cuts_suffixes_(options.elision && options.stemmer == has_suffixes),
       stemmer_(options.stemmer) {
   if (options.min_length > options.max_length)
     throw usage_error(fmt::format("found words of {} to {} code points, expected a range",
@@ -68,10 +72,11 @@ void word_rules::fold(std::string_view word, std::string& out) const {
 }
 
 std::string_view word_rules::without_elision(std::string_view word) const noexcept {
-  if (elided_.empty()) return word;
+  if (elided_.empty() && !cuts_suffixes_) return word;
   for (std::string_view const apostrophe : {"'", "\u2019"}) {
     std::size_t const at = word.find(apostrophe);
     if (at == word.npos) continue;
+    if (cuts_suffixes_) return at > 0 ? word.substr(0, at) : word;
     std::string_view const rest = word.substr(at + apostrophe.size());
     auto const is_elided = [&](std::string_view small) {
       return std::ranges::equal(word.substr(0, at), small, {}, [](char c) {

@@ -12,7 +12,8 @@
 
 namespace rulerank::inline v0::knn {
 
-/// Whether words in front of others are elided in the language of a stemmer.
+/// Whether the language of a stemmer elides words in front of others, or sets suffixes off by an
+/// apostrophe.
 bool has_elision(std::string_view stemmer);
 
 /// What becomes of a single word under an analyzer's options. One thread at a time.
@@ -26,7 +27,8 @@ class word_rules {
   /// The word folded as before the stop list, or as it is when words are not folded.
   void fold(std::string_view word, std::string& out) const;
   /// A folded word without the article or pronoun that French, Italian and Catalan elide in front
-  /// of it (`l'energie`); as it is for other stemmers.
+  /// of it (`l'energie`), or without the apostrophe and suffix of a Turkish name (`ankara'nın`, as
+  /// Lucene's ApostropheFilter); as it is for other stemmers.
   std::string_view without_elision(std::string_view word) const noexcept;
   /// Whether a folded word is of a length and a kind that is kept.
   bool admits(std::string_view word, bool has_letter) const noexcept;
@@ -37,6 +39,7 @@ class word_rules {
   analyzer_options options_;
   bool accents_until_stem_;
   std::span<std::string_view const> elided_;
+  bool cuts_suffixes_;
   std::shared_ptr<std::unordered_set<std::string> const> stop_words_;
   stemmer stemmer_;
 };
