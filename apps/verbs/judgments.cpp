@@ -32,6 +32,8 @@ struct chosen_forms {
   bool takes_texts() const { return to != judgment_form::qrels && to != judgment_form::letor; }
 };
 
+constexpr char const* no_fields = "{} without a solr-log as input or --to rre";
+
 chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb) {
   chosen_forms forms{{}, datasets::judgment_form::qrels};
   forms.to = value_named<judgment_form>(datasets::judgment_outputs, arguments.to, "--to: found");
@@ -49,6 +51,8 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
     expect_none_of(verb, {"--template"}, beside + ", expected rre");
   if (forms.to != judgment_form::rre && forms.to != judgment_form::srw)
     expect_none_of(verb, {"--name"}, beside + ", expected rre or srw");
+  if (forms.to != judgment_form::rre && forms.to != judgment_form::letor)
+    expect_none_of(verb, {"--id-field"}, no_fields);
   if (!arguments.queries.empty())
     expect_none_of(verb, {"--queries-out"}, "{} beside --queries, which has the ids");
   return forms;
@@ -67,13 +71,15 @@ void name_files(session& owner, judgments_arguments const& arguments) {
 }
 
 datasets::judgments_read read_all(session& owner, judgments_arguments const& arguments,
-                                  chosen_forms const& forms) {
+                                  chosen_forms const& forms, CLI::App const& verb) {
   auto const timer = owner.stage("read");
   datasets::judgments_read read;
+  bool any_fields = forms.to == judgment_form::rre;
   auto const add = [&](std::string const& path, std::optional<judgment_form> form, bool is_log) {
     judgment_form const found =
         datasets::read_judgments(owner.ctx(), path, form, arguments.writing.id_field, read,
                                  [&](std::string const& message) { owner.warn(message); });
+    any_fields = any_fields || found == judgment_form::solr_log;
     if ((found == judgment_form::ltr_log || found == judgment_form::solr_log) != is_log)
       throw error({read.log.files.back(), 1, 1},
                   is_log ? "found judgments, expected a feature log as input of --to letor"
@@ -82,6 +88,7 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
   bool const logs = forms.to == judgment_form::letor;
   if (logs) add(arguments.judgments, {}, false);
   for (std::string const& path : arguments.in) add(path, forms.from, logs);
+  if (!any_fields) expect_none_of(verb, {"--id-field"}, no_fields);
   return read;
 }
 
@@ -101,7 +108,7 @@ std::size_t write_letor(session& owner, datasets::judgments_read const& read, ou
 void convert(session& owner, judgments_arguments const& arguments, CLI::App const& verb) {
   chosen_forms const forms = forms_of(arguments, verb);
   name_files(owner, arguments);
-  datasets::judgments_read read = read_all(owner, arguments, forms);
+  datasets::judgments_read read = read_all(owner, arguments, forms, verb);
   datasets::query_ids ids = arguments.queries.empty()
                                 ? datasets::query_ids()
                                 : datasets::query_ids(owner.ctx(), arguments.queries);

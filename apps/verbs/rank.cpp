@@ -286,6 +286,7 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
 /// Ranks what a search finds for --query, and shows ids and titles, best first.
 void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb) {
   owner.expect_one_process("rank --query");
+  expect_none_of(verb, {"--tag"}, "{} beside --query, expected it with --run");
   if (!arguments.tests.empty() || !arguments.runs.empty())
     throw usage_error(
         "--query beside --test or --run, expected one query, in quotes where it has blanks, or "
@@ -326,6 +327,8 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
                  "{} without --query");
   if (arguments.tests.empty())
     throw usage_error("--test is required, or --query with --collection");
+  if (arguments.runs.empty())
+    expect_none_of(verb, {"--tag"}, "{} without --run, whose last column it is");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);

@@ -353,6 +353,7 @@ def judgments(case):
     case.some({"--name": ["n"], "--id-field": ["key"], "--template": ["t.json"]}, .2)
     case.wrong("--name" in case.given and to not in ("rre", "srw"), "--name")
     case.wrong("--template" in case.given and to != "rre", "--template")
+    case.wrong("--id-field" in case.given and to != "rre", "--id-field")
 
     def judge(test, done):
         found = judgments_test.READERS[to](done.main)

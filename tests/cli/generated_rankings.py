@@ -235,6 +235,7 @@ def rank(case):
     discretizer_options(case)
     case.some({"--rule-size": [2, 3, 4], "--min-support": [1, 2], "--min-confidence": [.3, .5, 0, 1], "--support-weight": [-.5, 1],
                "--smoothing": [1, 5.5], "--feature-share": [1, .5], "--out": ["out/o"], "--run": ["out/r"], "--tag": ["t"]}, .3)
+    case.wrong("--tag" in case.given and "--run" not in case.given, "--tag")
     members = case.pick("rules", "rules", "rules", "linear", "scorecard", "joint", "card", "rules,linear")
     if members != "rules":
         case.given["--members"] = members
@@ -313,6 +314,7 @@ def reduce(case):
     case.seeded = "--max-documents" in case.given or case.value("--ties") == "seeded"
     if "--whole-queries" in case.given and case.value("--max-documents", 9) < 6:
         case.given.pop("--max-documents")  # the first query may be larger
+    case.wrong("--stop-when-dry" in case.given and "--max-documents" not in case.given, "--stop-when-dry")
     with_cuts = features_with_cuts(train, case)
     if not with_cuts:
         case.refused.append("two bins")

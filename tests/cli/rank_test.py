@@ -127,6 +127,7 @@ class Rank(harness.CommandLine):
         for tag in ("", "my tag", "a\nb"):
             self.expect(2, "rank", "--train", self.train, "--test", self.test, "--run", "run",
                         "--tag", tag, message="--tag: found")
+        self.expect(2, "rank", "--train", self.train, "--test", self.test, "--tag", "mine", message="--tag without --run")
 
     def test_run(self):
         scores = self.scores("--train", self.train, "--test", self.test, "--run", "run", "--tag",

@@ -101,6 +101,9 @@ class Reduce(OverRanks):
             self.assertIn(f"; {300 - dry} fewer than --max-documents", said)
             self.assertEqual((self.read("out"), self.read("ids")), plain)
 
+    def test_stopping_needs_a_budget(self):
+        self.expect(2, "reduce", "--train", "pool", "--out", "out", "--stop-when-dry", message="--stop-when-dry without --max-documents")
+
     def test_a_budget_is_met_with_labels_of_a_table(self):
         self.reduce("--max-documents", 80)
         want = self.read("out"), self.read("ids")

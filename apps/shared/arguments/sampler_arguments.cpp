@@ -72,6 +72,9 @@ std::size_t sampler_arguments::partition_count() const {
 }
 
 void sampler_arguments::check() const {
+  if (stop_when_dry && max_documents == 0)
+    throw usage_error(
+        "--stop-when-dry without --max-documents, the budget that it may fall short of");
   partition_count();
   order();
   al::engine_from(engine);
