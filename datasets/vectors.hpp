@@ -16,6 +16,10 @@
 #include <utility>
 #include <vector>
 
+namespace rulerank::inline v0 {
+class output_file;
+}  // namespace rulerank
+
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::datasets {
@@ -241,9 +245,13 @@ vectors read_vectors(context const& ctx, std::string const& path,
 std::vector<std::int32_t> read_classes(context const& ctx, std::string const& path,
                                        vectors_options const& options = {});
 
-/// Writes vectors in a format that has their type and is not idx: whole or not at all. Throws
-/// `usage_error` for a type or size that the format has not, and for a name that says no format;
-/// `output_error`.
+/// A file of vectors in a format that has their type and is not idx, complete but for its commit,
+/// so that several files can appear together. Throws `usage_error` for a type or size that the
+/// format has not, and for a name that says no format; `output_error`.
+output_file vectors_file(context const& ctx, std::string const& path, vectors const& values,
+                         vectors_format format = vectors_format::automatic);
+
+/// Writes such a file: whole or not at all.
 void write_vectors(context const& ctx, std::string const& path, vectors const& values,
                    vectors_format format = vectors_format::automatic);
 

@@ -189,6 +189,9 @@ void write_pairs(features_arguments const& a, datasets::dataset data,
   if (candidates) write_candidates(*candidates, lists.emplace(a.candidates_out));
   if (!a.names_out.empty()) names_out.emplace(a.names_out).write(names);
   for (std::optional<output_file>* const beside : {&lists, &names_out})
+    if (*beside) (*beside)->flush();
+  out.flush();
+  for (std::optional<output_file>* const beside : {&lists, &names_out})
     if (*beside) (*beside)->commit();
   out.commit();
 }

@@ -128,11 +128,11 @@ void convert(session& owner, judgments_arguments const& arguments, CLI::App cons
     for (auto const& query : read.judgments.queries()) documents += query.documents.size();
     datasets::write_judgments(read.judgments, forms.to, arguments.writing, out);
   }
-  if (!arguments.queries_out.empty()) {
-    output_file queries(arguments.queries_out);
-    ids.write(queries);
-    queries.commit();
-  }
+  std::optional<output_file> queries;
+  if (!arguments.queries_out.empty()) ids.write(queries.emplace(arguments.queries_out));
+  if (queries) queries->flush();
+  out.flush();
+  if (queries) queries->commit();
   out.commit();
   nlohmann::ordered_json summary{
       {"to", arguments.to}, {"queries", read.judgments.queries().size()}, {"documents", documents}};

@@ -171,8 +171,12 @@ class dense_output final : public neighbour_files {
     if (matrix_) matrix_->take(first, found);
     neighbour_files::take(first, std::move(found));
   }
+  void flush() override {
+    if (matrix_) files_ = matrix_->files(owner_.ctx(), arguments_.out, arguments_.values);
+    neighbour_files::flush();
+  }
   void commit() override {
-    if (matrix_) matrix_->write(owner_.ctx(), arguments_.out, arguments_.values);
+    for (output_file& file : files_) file.commit();
     neighbour_files::commit();
   }
 
@@ -181,6 +185,7 @@ class dense_output final : public neighbour_files {
   search_dense_arguments const& arguments_;
   bool in_rows_;
   std::optional<knn::neighbour_matrix> matrix_;
+  std::vector<output_file> files_;
 };
 
 /// One call of the verb.

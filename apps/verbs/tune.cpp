@@ -200,8 +200,12 @@ void write_results(session& owner, tune_verb_arguments const& a, eval::table_for
                    nlohmann::ordered_json const& fit) {
   owner.meet();
   if (!owner.ranks().is_first()) return;
-  if (!a.trials.empty()) write_file(a.trials, eval::render(table, eval::table_format::tsv));
-  if (!a.out.empty()) write_file(a.out, json_text_of(best));
+  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  if (!a.trials.empty())
+    written.emplace_back(a.trials).write(eval::render(table, eval::table_format::tsv));
+  if (!a.out.empty()) written.emplace_back(a.out).write(json_text_of(best));
+  for (output_file& file : written) file.flush();
+  for (output_file& file : written) file.commit();
   if (format == eval::table_format::json) {
     nlohmann::ordered_json all{{"best", best}, {"trials", eval::to_json(table)}};
     if (!fit.is_null()) all["fit"] = fit;

@@ -100,14 +100,18 @@ std::string id_line(std::string_view id) {
   return fmt::format("{}\n", id);
 }
 
+/// Adds the files of some vectors and their ids, complete but for their commits.
 void write(session& owner, vectors_arguments const& arguments, vector_files const& to,
-           datasets::vectors const& rows, std::string const& ids) {
+           datasets::vectors const& rows, std::string const& ids,
+           std::vector<output_file>& written) {
   auto const element =
       arguments.element == "f64" ? datasets::element::float64 : datasets::element::float32;
-  datasets::write_vectors(
+  written.push_back(datasets::vectors_file(
       owner.ctx(), to.out,
-      datasets::converted(owner.ctx(), rows, element, datasets::rounding::nearest));
-  if (!to.ids.empty()) write_file(to.ids, ids);
+      datasets::converted(owner.ctx(), rows, element, datasets::rounding::nearest)));
+  if (to.ids.empty()) return;
+  written.emplace_back(to.ids).write(ids);
+  written.back().flush();
 }
 
 std::string ids_of(std::vector<datasets::text_document> const& texts) {
@@ -130,15 +134,17 @@ void write_all(session& owner, vectors_arguments const& arguments, knn::text_ind
   auto const timer = owner.stage("fold in");
   std::string const ids = arguments.collection.ids.empty() ? std::string() : ids_of(index);
   auto const documents = space.fold_in(ctx, index.index().documents());
+  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
   if (!topics.empty())
     write(owner, arguments, arguments.topics, space.fold_in(ctx, index.queries(ctx, topics)),
-          ids_of(topics));
+          ids_of(topics), written);
   if (!more.empty())
     write(owner, arguments, arguments.more,
           space.fold_in(ctx, knn::weigh_documents(index.counts(ctx, more), index.statistics(),
                                                   index.options().weighting)),
-          ids_of(more));
-  write(owner, arguments, arguments.collection, documents, ids);
+          ids_of(more), written);
+  write(owner, arguments, arguments.collection, documents, ids, written);
+  for (output_file& file : written) file.commit();
 }
 
 void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App const& verb) {

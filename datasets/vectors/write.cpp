@@ -85,8 +85,8 @@ void write_rows_with_lengths(context const& ctx, output_file& out, vectors const
 
 }  // namespace
 
-void write_vectors(context const& ctx, std::string const& path, vectors const& values,
-                   vectors_format format) {
+output_file vectors_file(context const& ctx, std::string const& path, vectors const& values,
+                         vectors_format format) {
   if (format == vectors_format::automatic) format = format_of_name(path, false);
   std::string const name = path == "-" ? "standard output" : path;
   if (values.empty())
@@ -103,7 +103,13 @@ void write_vectors(context const& ctx, std::string const& path, vectors const& v
     write_rows(ctx, out, values);
   }
   values.expect_unchanged();
-  out.commit();
+  out.flush();
+  return out;
+}
+
+void write_vectors(context const& ctx, std::string const& path, vectors const& values,
+                   vectors_format format) {
+  vectors_file(ctx, path, values, format).commit();
 }
 
 }  // namespace rulerank::datasets

@@ -45,11 +45,13 @@ void neighbour_matrix::take(std::size_t first, neighbours const& found) {
   }
 }
 
-void neighbour_matrix::write(context const& ctx, std::string const& numbers,
-                             std::string const& values) {
-  datasets::write_vectors(ctx, numbers, datasets::vectors(std::move(rows_), k_));
+std::vector<output_file> neighbour_matrix::files(context const& ctx, std::string const& numbers,
+                                                 std::string const& values) {
+  std::vector<output_file> files;
+  files.push_back(datasets::vectors_file(ctx, numbers, datasets::vectors(std::move(rows_), k_)));
   if (!values.empty())
-    datasets::write_vectors(ctx, values, datasets::vectors(std::move(values_), k_));
+    files.push_back(datasets::vectors_file(ctx, values, datasets::vectors(std::move(values_), k_)));
+  return files;
 }
 
 }  // namespace rulerank::knn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.hpp"
+#include "core/output_file.hpp"
 #include "knn/neighbours.hpp"
 
 #include <cstddef>
@@ -23,9 +24,10 @@ class neighbour_matrix {
 
   /// The neighbours of queries from `first` on.
   void take(std::size_t first, neighbours const& found);
-  /// Writes the numbers, and with values those to `values`; the matrices are empty then. Throws
-  /// `output_error`.
-  void write(context const& ctx, std::string const& numbers, std::string const& values);
+  /// The file of the numbers, and with values that of the values, complete but for their commits;
+  /// the matrices are empty then. Throws `output_error`.
+  std::vector<output_file> files(context const& ctx, std::string const& numbers,
+                                 std::string const& values);
 
  private:
   std::size_t k_;

@@ -60,6 +60,14 @@ def counted(count, one):
     return f"{count} {one}" if count == 1 else f"{count} {one}s"
 
 
+def tell_counts(test, counts, **facts):
+    """Prints what a test counted, and adds it to the file that $RULERANK_COUNTS names, a JSON line a test."""
+    print(f"{test}:", ", ".join(f"{count} {word}" for word, count in [*facts.items(), *sorted(counts.items())]))
+    if "RULERANK_COUNTS" in os.environ:
+        with open(os.environ["RULERANK_COUNTS"], "a", encoding="utf-8") as file:
+            file.write(json.dumps({"test": test, **facts, **dict(sorted(counts.items()))}) + "\n")
+
+
 def slowness():
     """How many times longer than on a usual machine a piece of work has a processor here and now, at least 1."""
     usual, least = 0.01, float("inf")

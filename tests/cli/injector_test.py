@@ -7,16 +7,24 @@ the message says why."""
 
 import collections
 import contextlib
+import gzip
+import http.client
 import itertools
+import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
+import threading
 import time
 
 import harness
+from generated_searches import npy
 from over_ranks import documents, fvecs, letor, words
+
+ADDRESS = re.compile(r"http://(127\.0\.0\.1:\d+)/#([0-9a-f]{32})$", re.MULTILINE)
 
 
 def cut(path, draw):
@@ -47,26 +55,88 @@ def replace(path, draw):
 CHANGES = (cut, extend, overwrite, replace)
 
 
+def forms_of(texts):
+    """Texts in TSV as JSON lines, CSV, and TREC's forms of documents and of topics."""
+    rows = [line.split("\t") for line in texts.decode().splitlines()]
+    return {"jsonl": "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in rows),
+            "csv": "id,text\n" + "".join(f"{name},{text}\n" for name, text in rows),
+            "trec": "".join(f"<DOC>\n<DOCNO>{name}</DOCNO>\n<TEXT>{text}</TEXT>\n</DOC>\n" for name, text in rows),
+            "topics": "".join(f"<top>\n<num> Number: {name}\n<title> {text}\n</top>\n" for name, text in rows)}
+
+
+def answer_page(host, token):
+    """Labels all documents that a page asks about, and ends it; asks again where an answer could not be kept."""
+    def post(path, **body):
+        link = http.client.HTTPConnection(host, timeout=harness.HANGS)
+        with contextlib.closing(link):
+            link.request("POST", path, json.dumps({"labeller": "An", **body}), {
+                "Origin": f"http://{host}", "Content-Type": "application/json", "X-Rulerank-Token": token})
+            reply = link.getresponse()
+            text = reply.read()
+            return json.loads(text) if reply.status == 200 else post("/next")
+
+    state = post("/next")
+    while state["state"] == "question":
+        document = state["question"]["document"]
+        state = post("/answer", document=document, answer=document % 3)
+    post("/finish")
+
+
 class Injector(harness.CommandLine):
     def write_inputs(self, size):
-        self.file("train.txt", letor(7, 90 * size, 9))
+        train, texts, topics = letor(7, 90 * size, 9), documents(1, 300 * size), documents(2, 40 * size)
+        self.file("train.txt", train)
+        self.file("train.txt.gz", gzip.compress(train))
+        rows = [line.split() for line in train.decode().splitlines()]
+        self.file("train.csv", ("label,qid,docid,f1,f2,f3\n" + "".join(
+            ",".join([row[0], row[1][4:], row[-1], *(x.partition(":")[2] for x in row[2:5])]) + "\n" for row in rows)).encode())
+        self.file("plain.txt", "".join(" ".join([row[0], *row[2:5]]) + "\n" for row in rows).encode())
+        self.file("sizes", "".join(f"{len([*of])}\n" for _, of in itertools.groupby(row[1] for row in rows)).encode())
         self.file("test.txt", letor(8, 50 * size, 9))
-        self.file("docs.tsv", documents(1, 300 * size))
-        self.file("topics.tsv", documents(2, 40 * size))
+        self.file("docs.tsv", texts)
+        self.file("topics.tsv", topics)
+        self.file("few.tsv", documents(2, 8))
+        for name, data in (("docs", texts), ("topics", topics)):
+            for form, text in forms_of(data).items():
+                self.file(f"{name}.{form}", text.encode())
+        self.file("docs.tsv.gz", gzip.compress(texts))
         self.file("words.txt", words(1, 300 * size))
-        self.file("base.fvecs", fvecs(1, 300 * size))
         draw = random.Random(3)
+        base = [[draw.randrange(7) for _ in range(8)] for _ in range(300 * size)]
+        self.file("base.fvecs", fvecs(1, 300 * size))
+        self.file("base.npy", npy(base))
         self.file("baskets.txt", "".join(" ".join(map(str, sorted(draw.sample(range(12), 5)))) + "\n" for _ in range(900 * size)).encode())
         self.file("qrels", "".join(f"2-{q} 0 1-{d} {draw.randrange(3)}\n" for q in range(40 * size) for d in draw.sample(range(300), 25)).encode())
-        self.expect(0, "fit", "--train", "train.txt", "--members", "rules,linear", "--model", "m", "--quiet")
-        self.expect(0, "rank", "--model", "m", "--test", "test.txt", "--out", "scores", "--run", "run", "--quiet")
+        self.file("ratings.csv", ("query,docid,rating\n" + "".join(
+            f"{name},1-{d},{draw.randrange(3)}\n" for name in range(40 * size) for d in range(30))).encode())
+        self.file("log.jsonl", "".join(json.dumps({"responseHeader": {"params": {"fl": "id,[features]", "q": str(q)}}, "response": {
+            "docs": [{"id": f"1-{d}", "[features]": f"a={draw.randrange(9)},b={draw.random()}"} for d in range(40)]}}) + "\n"
+            for q in range(40 * size)).encode())
+        self.file("found.txt", "".join(f"{i}\n" for i in range(0, 300 * size, 2)).encode())
+        self.file("found.ids", "".join(f"1-{i}\n" for i in range(0, 300 * size, 2)).encode())
+        self.file("monotone", b"rising 1\nfalling 2\nfree 3\n")
+        for line in self.MADE:
+            self.expect(0, *line.split(), "--quiet")
         shutil.copy(self.folder / "run", self.folder / "run2")
-        self.expect(0, "features", "--collection", "docs.tsv", "--topics", "topics.tsv", "--candidates-out", "found.run", "--out", "pool",
-                    "--quiet")
-        self.expect(0, "search", "text", "--collection", "docs.tsv", "--index", "text.index", "--quiet")
-        self.expect(0, "search", "dense", "--collection", "base.fvecs", "--index", "dense.index", "--quiet")
 
-    # (line, inputs): each writes `out`.
+    # Inputs that the program makes.
+    MADE = (
+        "fit --train train.txt --members rules,linear --model m",
+        "fit --train train.txt --members card --model card.m",
+        "inspect card.m --format card --out card",
+        "tune --train train.txt --vali test.txt --try-bins 4 --try-rule-size 2 --out settings",
+        "rank --model m --test test.txt --out scores --run run",
+        "features --collection docs.tsv --topics topics.tsv --candidates-out found.run --qrels qrels --unjudged 0 --candidates 30 --out pool",
+        "features --collection docs.tsv --topics topics.tsv --candidates 10 --out unlabelled",
+        "fit --train pool --members linear --model text.m",
+        "split --in test.txt --fold-count 3 --out-dir folds",
+        "experiment --folds folds --out-dir result --rank-size 2 --reduce-size none --baselines full,feature --permutations 99",
+        "search text --collection docs.tsv --index text.index",
+        "search dense --collection base.fvecs --index dense.index",
+        "search metric --collection base.fvecs --metric l2 --index-type lc --index metric.index",
+    )
+
+    # (line, inputs): each writes `out`, or into the folder `of`. Pages for labels are answered.
     LINES = (
         ("reduce --train train.txt --out out", "train.txt"),
         ("rank --train train.txt --test test.txt --out out", "train.txt test.txt"),
@@ -91,72 +161,116 @@ class Injector(harness.CommandLine):
         ("pipeline --collection docs.tsv --topics topics.tsv --qrels qrels --candidates 9 --fold-count 3 --random-draws 1 "
          "--permutations 99 --out-dir of", "docs.tsv topics.tsv qrels"),
         ("split --in train.txt --fold-count 3 --out-dir of", "train.txt"),
+        ("judgments --in ratings.csv --to rre --out out", "ratings.csv"),
+        ("judgments --in qrels --to srw --queries topics.tsv --out out", "qrels topics.tsv"),
+        ("judgments --in log.jsonl --to letor --judgments ratings.csv --queries-out out.queries --out out", "log.jsonl ratings.csv"),
+        ("label --pool unlabelled --show docs.tsv --topics topics.tsv --max-documents 5 --resume of/answers --out out --listen 127.0.0.1:0",
+         "unlabelled docs.tsv topics.tsv"),
+        ("start docs.tsv few.tsv --dir of --labels 6 --judged-queries 2 --candidates 4 --listen 127.0.0.1:0", "docs.tsv few.tsv"),
+        ("report result --out out", "result/results.json result/manifest.json result/runs/feature/Fold1.run folds/Fold1/test.txt"),
+        ("report result --model card.m --out out", "card.m"),
+        ("experiment --folds folds --out-dir of --rank-size 2 --reduce-size 2 --baselines full --permutations 99",
+         "folds/Fold1/train.txt folds/Fold2/vali.txt folds/Fold3/test.txt"),
+        ("experiment --folds folds --out-dir of --systems feature,rules --budgets 50% --ways random", "folds/Fold1/train.txt"),
+        ("search metric --index metric.index --queries base.fvecs --k 3 --out out", "metric.index base.fvecs"),
+        ("search metric --collection base.npy --queries base.fvecs --filter found.txt --k 3 --out out", "base.npy found.txt"),
+        ("search dense --collection base.npy --queries base.npy --filter found.txt --k 3 --out out", "base.npy found.txt"),
+        ("search text --collection docs.jsonl --queries topics.topics --filter found.ids --out out", "docs.jsonl topics.topics found.ids"),
+        ("search text --collection docs.csv --queries topics.csv --out out", "docs.csv topics.csv"),
+        ("search text --collection docs.trec --queries topics.jsonl --out out", "docs.trec topics.jsonl"),
+        ("search text --collection docs.tsv.gz --queries topics.tsv --out out", "docs.tsv.gz"),
+        ("fit --train plain.txt --group sizes --members linear --model out", "plain.txt sizes"),
+        ("fit --train train.txt --members card --monotone monotone --model out", "monotone"),
+        ("fit --train train.txt --settings settings --model out", "settings"),
+        ("fit --train train.txt --card card --model out", "card"),
+        ("fit --train train.txt.gz --members linear --model out", "train.txt.gz"),
+        ("rank --train train.csv --test train.csv --out out", "train.csv"),
+        ("rank --model text.m --query red --collection docs.tsv --out out", "text.m docs.tsv"),
+        ("rank --model text.m --query red --collection docs.tsv --index text.index --out out", "text.index docs.tsv"),
+        ("features --collection docs.trec --topics topics.csv --qrels qrels --run found.run --out out", "docs.trec topics.csv qrels found.run"),
+        ("explain --model text.m --test pool --qid 2-1 --all --out out", "text.m pool"),
+        ("rank --model m --test test.txt --out out --run out.run", "m"),
+        ("reduce --train train.txt --out out --ids out.ids --discretizer-out out.cuts", "train.txt"),
+        ("tune --train train.txt --vali test.txt --try-bins 4 --try-rule-size 2 --out out --trials out.trials", "train.txt"),
+        ("search text --collection docs.tsv --queries topics.tsv --out out --run out.run", "docs.tsv"),
+        ("search dense --collection base.npy --queries base.npy --out out.ivecs --values out.fvecs --run out.run", "base.npy"),
+        ("search metric --collection base.npy --queries base.npy --k 3 --out out --run out.run", "base.npy"),
+        ("vectors --collection docs.tsv --topics topics.tsv --dimensions 4 --out out.npy --ids-out out.ids --topics-out out.fvecs", "topics.tsv"),
+        ("features --collection docs.tsv --topics topics.tsv --candidates 5 --out out --candidates-out out.run", "docs.tsv"),
     )
+
+    def run_line(self, line, meanwhile=lambda process: None, faults=None):
+        """Exit code, messages and outputs of a run whose pages for labels are answered."""
+        shutil.rmtree(self.folder / "of", ignore_errors=True)
+        for path in self.folder.glob("out*"):
+            path.unlink()
+        (self.folder / "of").mkdir()
+        env = {**os.environ, "LD_PRELOAD": str(self.io_faults), "RULERANK_IO_FAULTS": faults} if faults else None
+        process, said = self.start(*line.split(), "--quiet", env=env), []
+
+        def read():
+            for raw in process.stderr:
+                said.append(raw.decode())
+                for page in ADDRESS.findall(said[-1]):
+                    said.pop()
+                    with contextlib.suppress(OSError, http.client.HTTPException):
+                        answer_page(*page)
+        reader = threading.Thread(target=read)
+        reader.start()
+        meanwhile(process)
+        reader.join()
+        process.communicate(timeout=harness.HANGS)
+        return process.returncode, "".join(said), self.outputs()
 
     def outputs(self):
         """Bytes by name of what a run left, without the files that have seconds in them."""
-        paths = [path for name in ("out", "out.fvecs") if (path := self.folder / name).exists()]
-        paths += [path for path in (self.folder / "of").rglob("*") if path.suffix in (".run", ".txt")]
+        paths = [*self.folder.glob("out*"), *(path for path in (self.folder / "of").rglob("*") if path.suffix in (".run", ".txt", ".md"))]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
-
-    def remove_outputs(self):
-        shutil.rmtree(self.folder / "of", ignore_errors=True)
-        for name in ("out", "out.fvecs", "other"):
-            (self.folder / name).unlink(missing_ok=True)
-
-    def run_undisturbed(self, line):
-        self.remove_outputs()
-        begin = time.monotonic()
-        code = self.rulerank(*line.split(), "--quiet").returncode
-        return time.monotonic() - begin, code, self.outputs()
 
     def try_change(self, line, name, change, seconds, before, draw):
         """What became of a run during which an input was changed: 'ended', 'met' (code 3) or 'taken' (the new file was read)."""
         path = self.folder / name
         data = path.read_bytes()
         os.utime(path, (time.time() - 3600,) * 2)
-        self.remove_outputs()
-        process = self.start(*line.split(), "--quiet")
-        time.sleep(draw.uniform(0, seconds))
-        is_at_work = harness.hold(process.pid)
-        change(path, draw)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGCONT)
-        errors = process.communicate(timeout=harness.HANGS)[1].decode()
-        left = self.outputs()
+        is_at_work = None
+
+        def disturb(process):
+            nonlocal is_at_work
+            time.sleep(draw.uniform(0, seconds))
+            is_at_work = harness.hold(process.pid)
+            change(path, draw)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGCONT)
         try:
-            if process.returncode == 3:
+            code, errors, left = self.run_line(line, disturb)
+            if code == 3:
                 self.assertIn(name, errors)
                 return "met"
-            if (process.returncode, left) == (0, before):
+            if (code, left) == (0, before):
                 return "passed" if is_at_work else "ended"
-            self.assertEqual((process.returncode, left), self.run_undisturbed(line)[1:],
-                             f"neither the old file nor the new one: {errors}")
+            undisturbed = self.run_line(line)
+            self.assertEqual((code, left), (undisturbed[0], undisturbed[2]), f"neither the old file nor the new one: {errors}")
             return "taken"
         finally:
             path.unlink()
             path.write_bytes(data)
 
-    def inject(self, size, changes, seed):
+    def inject(self, lines, size, changes, seed):
         self.write_inputs(size)
         draw = random.Random(seed)
         counts = collections.Counter()
-        for line, inputs in self.LINES:
-            seconds, code, before = self.run_undisturbed(line)
-            self.assertEqual(code, 0, line)
+        for line, inputs in lines:
+            begin = time.monotonic()
+            code, errors, before = self.run_line(line)
+            seconds = time.monotonic() - begin
+            self.assertEqual(code, 0, (line, errors))
             self.assertTrue(before, line)
             for name in inputs.split():
                 for change in draw.sample(CHANGES, changes):
                     with self.subTest(line=line, name=name, change=change.__name__):
                         counts[self.try_change(line, name, change, seconds, before, draw)] += 1
-        print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        harness.tell_counts("inputs that change", counts, seed=seed, lines=len(lines))
         self.assertGreater(counts["met"], 0)
-
-    def with_io_faults(self, line, faults):
-        """Exit code, messages and outputs of a run whose calls behave as `faults` says."""
-        self.remove_outputs()
-        done = self.rulerank(*line.split(), "--quiet", env={**os.environ, "LD_PRELOAD": str(self.io_faults), "RULERANK_IO_FAULTS": faults})
-        return done.returncode, done.stderr.decode(), self.outputs()
 
     def try_io_faults(self, lines, seed):
         self.io_faults = pathlib.Path(harness.PROGRAM).resolve().parent / "io_faults.so"
@@ -166,16 +280,16 @@ class Injector(harness.CommandLine):
         draw = random.Random(seed)
         counts = collections.Counter()
         for line, _ in lines:
-            _, code, before = self.run_undisturbed(line)
-            self.assertEqual(code, 0, line)
+            code, errors, before = self.run_line(line)
+            self.assertEqual(code, 0, (line, errors))
             for faults in (f"short {draw.randrange(1000)}", f"interrupted {draw.randrange(1000)}"):
                 with self.subTest(line=line, faults=faults):
-                    self.assertEqual(self.with_io_faults(line, faults), (0, "", before))
+                    self.assertEqual(self.run_line(line, faults=faults), (0, "", before))
                     counts["the same"] += 1
             # Each call fails once, but for those beyond the first dozens.
             for call in itertools.count():
                 with self.subTest(line=line, call=call):
-                    code, errors, left = self.with_io_faults(line, f"fails {call}")
+                    code, errors, left = self.run_line(line, faults=f"fails {call}")
                     if code == 0:
                         self.assertEqual(left, before)
                         counts["passed"] += 1
@@ -186,20 +300,32 @@ class Injector(harness.CommandLine):
                         counts["failed"] += 1
                 if code == 0 or call >= 30:
                     break
-        print(", ".join(f"{count} {word}" for word, count in sorted(counts.items())))
+        harness.tell_counts("calls that are short or fail", counts, seed=seed, lines=len(lines))
         self.assertGreater(counts["failed"], len(lines))
 
     def test_calls_that_are_short_or_fail(self):
-        self.try_io_faults(self.LINES[::4], seed=3)
+        self.try_io_faults(self.LINES[::5], seed=3)
 
-    def test_slow_calls_of_every_verb_that_are_short_or_fail(self):
-        self.try_io_faults(self.LINES, seed=4)
+    def test_slow_calls_of_a_third_of_the_lines(self):
+        self.try_io_faults(self.LINES[::3], seed=4)
+
+    def test_slow_calls_of_another_third_of_the_lines(self):
+        self.try_io_faults(self.LINES[1::3], seed=5)
+
+    def test_slow_calls_of_the_last_third_of_the_lines(self):
+        self.try_io_faults(self.LINES[2::3], seed=6)
 
     def test_inputs_that_change(self):
-        self.inject(size=2, changes=1, seed=1)
+        self.inject(self.LINES, size=2, changes=1, seed=1)
 
-    def test_slow_inputs_that_change_in_every_way(self):
-        self.inject(size=4, changes=len(CHANGES), seed=2)
+    def test_slow_inputs_of_a_third_of_the_lines_that_change_in_every_way(self):
+        self.inject(self.LINES[::3], size=4, changes=len(CHANGES), seed=2)
+
+    def test_slow_inputs_of_another_third_of_the_lines_that_change_in_every_way(self):
+        self.inject(self.LINES[1::3], size=4, changes=len(CHANGES), seed=3)
+
+    def test_slow_inputs_of_the_last_third_of_the_lines_that_change_in_every_way(self):
+        self.inject(self.LINES[2::3], size=4, changes=len(CHANGES), seed=4)
 
 
 if __name__ == "__main__":

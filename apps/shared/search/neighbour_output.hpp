@@ -80,7 +80,7 @@ class neighbour_files : public knn::search_output {
   bool takes_neighbours() const override { return votes_.has_value(); }
   using search_output::take;
   void take(std::size_t first, knn::neighbours found) override;
-  void flush();
+  virtual void flush();
   virtual void commit();
 
  private:
