@@ -162,13 +162,7 @@ Index rank_of(Eigen::VectorXd const& values, Index side) {
 eigenpairs solve(context const& ctx, gram_matrix& gram, latent_options const& options) {
   auto const wanted = static_cast<Index>(options.dimensions);
   Index const side = gram.rows();
-  auto const refuse = [&](Index found) {
-    throw usage_error(
-        fmt::format("found {} latent dimensions, expected at most {}, the rank of "
-                    "the documents' weights",
-                    wanted, found));
-  };
-  if (wanted > side) refuse(side);
+  Index const there = std::min(wanted, side);
   bool const small = side <= static_cast<Index>(dense_side);
   eigenpairs found;
   if (side > 64 && 3 * wanted <= side)
@@ -178,13 +172,17 @@ eigenpairs solve(context const& ctx, gram_matrix& gram, latent_options const& op
         fmt::format("found {} latent dimensions of a matrix whose smaller side is "
                     "{}, expected at most a third of it",
                     wanted, side));
-  if (found.values.size() < wanted && small) found = solve_dense(gram, wanted);
-  if (found.values.size() < wanted)
+  if (found.values.size() < there && small) found = solve_dense(gram, there);
+  if (found.values.size() < there)
     throw usage_error(
         fmt::format("found {} of {} latent dimensions that converge, expected all: "
                     "ask for fewer",
                     found.values.size(), wanted));
-  if (Index const rank = rank_of(found.values, side); rank < wanted) refuse(rank);
+  if (Index const rank = rank_of(found.values, side); rank < wanted)
+    throw usage_error(
+        fmt::format("found {} latent dimensions, expected at most {}, the rank of "
+                    "the documents' weights",
+                    wanted, rank));
   return found;
 }
 

@@ -187,7 +187,7 @@ TEST(LatentSpace, RefusesMoreDimensionsThanTheRank) {
   matrix many(150, 200);
   for (Eigen::Index r = 0; r < 150; ++r) many.row(r) = some.row(r % 5);
   EXPECT_EQ(space_of(many, 5).dimensions(), 5U);
-  for (std::size_t const dimensions : {6U, 20U, 100U})
+  for (std::size_t const dimensions : {6U, 20U, 100U, 160U})
     EXPECT_PRED2(says, message_of<usage_error>([&] { space_of(many, dimensions); }),
                  "...expected at most 5, the rank...");
   EXPECT_THROW(space_of(matrix::Zero(4, 4), 1), usage_error);

@@ -118,6 +118,8 @@ class Vectors(harness.CommandLine):
                 "found 10 latent dimensions, expected at most 9, the rank"),
             Row("rank", b"1\tair\n2\tair\n3\tflow flow\n",
                 "vectors --collection {in} --out {out}.npy --dimensions 3", 2, "expected at most 2, the rank"),
+            Row("rank below the smaller side", b"1\tair flow\n2\tair flow\n3\tboat\n",
+                "vectors --collection {in} --out {out}.npy --dimensions 9", 2, "expected at most 2, the rank"),
             Row("no terms", b"1\tthe\n2\tof\n", "vectors --collection {in} --out {out}.npy --dimensions 1", 2,
                 "expected at most 0, the rank"),
             Row("weights twice", b"", start + "--weighting ltc.ltc --weights bm25", 2,
