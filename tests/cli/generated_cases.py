@@ -1,7 +1,8 @@
 """What a case of generated_test.py is: one command, its inputs and what it must give.
 
-The generators of the verbs (generated_searches.py, generated_rankings.py, generated_lists.py) draw the inputs and options of a case,
-list what the program must refuse, and return a judge: the definition in Python of what the command writes.
+The generators of the verbs (generated_searches.py, generated_rankings.py, generated_lists.py, generated_texts.py,
+generated_models.py) draw the inputs and options of a case, list what the program must refuse, and return a judge: the definition in
+Python of what the command writes, or the same by other commands.
 """
 
 import gzip
@@ -16,6 +17,11 @@ MPI = "needs MPI: mpi_test.py"
 LABELLING = "labels, labellers and rounds: labels_test.py, label_test.py, rounds_test.py"
 TEXT = ("--encoding", "--text-fields", "--query-fields", "--id-field", "--number-by-position")
 COLUMNS = ("--label-column", "--qid-column", "--skip-columns", "--zero-based")
+TEXT_FORMS = ("--collection-format", "--labels", *TEXT)
+TUNING = ("--try-method", "--try-bins", "--try-rule-size", "--try-min-support", "--try-min-confidence", "--try-support-weight",
+          "--try-smoothing", "--try-feature-share", "--cross-fit", "--combine", "--search", "--rungs", "--keep", "--budget")
+FITTING = ("--members", "--loss", "--points-penalty", "--smoothness", "--max-features", "--max-points", "--monotone", "--target", "--strength",
+           "--pairs", "--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing", "--feature-share")
 CUTS = ("--norm", "--method", "--bins", "--missing-values", "--unlisted")
 LEFT_OUT = {verb: {option: why for why, options in of.items() for option in options} for verb, of in {
     "": {"help": ("--help",)},
@@ -39,20 +45,41 @@ LEFT_OUT = {verb: {option: why for why, options in of.items() for option in opti
                LABELLING: ("--oracle", "--pending", "--batch", "--resume", "--show", "--topics", "--show-format", "--labels", "--stemmer",
                            "--other-texts", "--names", "--max-label", "--neighbours", "--rounds", "--per-query", "--committee", "--select",
                            *TEXT)},
-    "judgments": {"feature logs: judgments_test.py": ("--judgments",)}}.items()}
+    "judgments": {"feature logs: judgments_test.py": ("--judgments",)},
+    "features": {FORMS_OF_TEXT: TEXT_FORMS, "features_test.py": ("--pool", "--join", "--join-columns", "--names-out"),
+                 "chooses words by rules of its own": ("--correct",)},
+    "vectors": {FORMS_OF_TEXT: TEXT_FORMS},
+    "pipeline": {FORMS_OF_TEXT: TEXT_FORMS, "drawn for features": ("--search-engine",), "drawn for tune": TUNING,
+                 "tune_test.py": ("--tune",), "experiment_test.py": ("--scores",), "chooses words by rules of its own": ("--correct",)},
+    "rank --query": {FORMS_OF_TEXT: TEXT_FORMS, "beside --query refused": ("--test", "--run", "--tag"),
+                     "another form of the list": ("--json",),
+                     "drawn for rank and fit": (*COLUMNS, *CUTS, *FITTING, "--train", "--regroup", "--group", "--unlabelled", "--drop-unjudged",
+                                                "--discretizer", "--settings", "--card", "--engine", "--cache-memory")},
+    "explain": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": ("--discretizer",),
+                "drawn for rank": ("--monotone",), "tune_test.py": ("--settings",), "a card that a person changed": ("--card",),
+                "--format json is drawn": ("--json",)},
+    "inspect": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "--format json is drawn": ("--json",),
+                "drawn for evaluate": ("--prel", "--p-break", "--persistence"), "no run is read": ("--complete",)},
+    "tune": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": ("--discretizer",),
+             "tune_test.py": ("--resume", "--try-card-bins", "--try-max-features", "--try-norm")},
+    "experiment": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for tune": TUNING,
+                   "tune_test.py": ("--tune", "--settings"), "experiment_test.py": ("--scores",), "other libraries": ("--lightgbm",)},
+    "sample": {"sizes of published sets: sample_test.cpp": ("--shape", "--list-shapes")}}.items()}
 
 
 class Case:
     """One command: files {name: bytes}, given {option: value}, True for a flag and a list for several values."""
 
     def __init__(self, verb, seed, generator):
-        self.verb, self.draw = verb, random.Random(f"{verb} {seed}")
+        self.verb, self.draw = verb.partition(" --")[0], random.Random(f"{verb} {seed}")
         self.pick = lambda *values: self.draw.choice(values)
         self.files, self.given, self.refused, self.ways = {}, {"--threads": self.pick(1, 1, 1, 2, 3)}, [], []
         self.streams = []  # inputs that may be standard input
         self.beside_index = None  # options that go when the index of the case is searched
         self.model_of = None  # fit: the command that ranks by the model, and the one that ranks without
         self.seeded = False  # whether --seed changes the result
+        self.before = []  # commands that make inputs
+        self.may_refuse = ()  # parts of messages of what the generator does not foresee
         self.extra = []
         self.judge = generator(self)
         if self.seeded and verb != "fit":
@@ -130,7 +157,7 @@ class Case:
             given["--json"] = True
         for name in files:
             if self.likely(.3) and not name.endswith(".json"):
-                files[name] = gzip.compress(files[name], 1)
+                files[name] = gzip.compress(files[name], 1, mtime=0)
         streams = [name for name in self.streams if any(name == v or isinstance(v, list) and name in v for v in given.values())]
         if streams and self.likely(.5):
             name = self.draw.choice(streams)
@@ -141,7 +168,7 @@ class Case:
 
     def has_summary(self):
         """Whether --json prints a summary and changes no file."""
-        return bool({"--out", "--out-dir", "--model"} & {*self.given}) and self.verb != "evaluate"
+        return bool({"--out", "--out-dir", "--model"} & {*self.given}) and self.verb not in ("evaluate", "explain", "inspect") and "--query" not in self.given
 
     def options(self):
         return {*self.given, *(option for ways in self.ways for way in ways for option in way),

@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,17 +21,23 @@ import tempfile
 import harness
 from generated_cases import LEFT_OUT, Case
 from generated_lists import evaluate, fuse, judgments, mine
+from generated_models import experiment, explain, inspect, sample, tune
 from generated_rankings import discretize, fit, rank, reduce, split
 from generated_searches import dense, metric, text
+from generated_texts import features, pipeline, rank_query, vectors
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 import options  # noqa: E402
 
 VERBS = {"search dense": dense, "search metric": metric, "search text": text, "evaluate": evaluate, "mine": mine, "fuse": fuse,
-         "split": split, "discretize": discretize, "rank": rank, "fit": fit, "reduce": reduce, "judgments": judgments}
+         "split": split, "discretize": discretize, "rank": rank, "fit": fit, "reduce": reduce, "judgments": judgments,
+         "features": features, "vectors": vectors, "pipeline": pipeline, "rank --query": rank_query,
+         "explain": explain, "inspect": inspect, "tune": tune, "experiment": experiment, "sample": sample}
+OF_LONG_COMMANDS = {features, vectors, pipeline, rank_query, explain, inspect, tune, experiment, sample}  # half as many
 FIRST, COMMANDS = map(int, os.environ.get("RULERANK_GENERATED", "0:420").split(":"))
 AGAIN = 1_000_000  # the first case of a verb's second test, which a core ends within 20 seconds as it does the first
 ENOUGH = 400  # commands of a verb, by which every oracle and every option has its turn
+FINGERPRINT = re.compile(rb'("(?:fingerprint|context|sha256|[\w/]+\.txt)": ?)"[0-9a-f]+"')  # of options, engines and compressed files, too
 MOST_FAULTS = 5  # after which a test ends
 
 
@@ -38,8 +45,10 @@ class Done:
     """What a command has done: `main` is what went to --out, or to standard output."""
 
     def __init__(self, process, folder):
-        self.code, self.stdout, self.errors = process.returncode, process.stdout, process.stderr.decode(errors="replace")
-        self.files = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        same = lambda data: FINGERPRINT.sub(rb'\1""', data)
+        self.code, self.stdout, self.errors = process.returncode, same(process.stdout), process.stderr.decode(errors="replace")
+        self.files = {str(p.relative_to(folder)): same(p.read_bytes()) for p in folder.rglob("*")
+                      if p.is_file() and p.name not in ("manifest.json", harness.LOCK) and not p.name.endswith(".seconds.tsv")}
         self.main = self.files.get("o", self.stdout)
 
     def rows(self, name=None, by="\t"):
@@ -57,7 +66,9 @@ class Generated(harness.CommandLine):
 
     def command(self, words, files, stream=b""):
         for name, data in files.items():
-            (self.folder / name).write_bytes(data)
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
@@ -68,12 +79,21 @@ class Generated(harness.CommandLine):
         self.assertIn(done.code, (0, 2, 3), done.errors)
         self.assertEqual(done.errors.count("rulerank: error: "), int(done.code != 0), done.errors)
         if done.code:
-            self.assertEqual((done.stdout, done.files), (b"", {}), "a refusal leaves no output")
+            # Steps that were done before stay where a run goes on from them.
+            left = {name for name in done.files if words[0] not in ("pipeline", "experiment") or name == "results.json"}
+            self.assertEqual((done.stdout, left), (b"", set()), "a refusal leaves no output")
         return done
 
     def run_case(self, case):
         words = [*case.verb.split(), *case.words()]
+        for line in case.before:
+            made = self.command(line, case.files)
+            if made.code and any(part in made.errors for part in case.may_refuse):
+                return
+            self.assertEqual(made.code, 0, made.errors)
         done = self.command(words, case.files)
+        if done.code and not case.refused and any(part in done.errors for part in case.may_refuse):
+            case.refused = case.may_refuse
         if case.refused:
             self.assertTrue(done.code and any(part in done.errors for part in case.refused), (case.refused, done.errors))
             self.counts["refusals"] += 1
@@ -109,18 +129,20 @@ class Generated(harness.CommandLine):
     def check(self, verb, first=0):
         self.counts, self.accepted, faults, seed = collections.Counter(), set(), [], first + FIRST
         self.shown = verb
-        while self.counts["commands"] < COMMANDS and len(faults) < MOST_FAULTS:
+        commands = -(-COMMANDS // 2) if VERBS[verb] in OF_LONG_COMMANDS else COMMANDS
+        while self.counts["commands"] < commands and len(faults) < MOST_FAULTS:
             try:
                 self.run_case(Case(verb, seed, VERBS[verb]))
             except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
+                test = "test_slow_" + verb.replace(" --", "_").replace(" ", "_")
                 faults.append(f"{self.shown}\n  {type(error).__name__}: {error}\n  repeat it with: RULERANK_GENERATED={seed}:1 "
-                              f"python3 tests/cli/generated_test.py build/bin/rulerank Generated.test_slow_{verb.replace(' ', '_')}")
+                              f"python3 tests/cli/generated_test.py build/bin/rulerank Generated.{test}")
             seed += 1
-        print(f"{verb}: {seed - first - FIRST} cases,", ", ".join(f"{n} {what}" for what, n in sorted(self.counts.items())))
+        harness.tell_counts(verb, self.counts, first=first + FIRST, cases=seed - first - FIRST)
         self.assertFalse(faults, "\n" + "\n".join(faults))
         if COMMANDS >= ENOUGH:
             for what in ("judged", "same", "refusals"):
-                self.assertGreater(self.counts[what], COMMANDS // 200, f"{what}: {dict(self.counts)}")
+                self.assertGreater(self.counts[what], commands // 200, f"{what}: {dict(self.counts)}")
             never = drawn(verb) - self.accepted
             self.assertFalse(never, "options that no accepted command had")
 
@@ -128,7 +150,7 @@ class Generated(harness.CommandLine):
         for verb in VERBS:
             with self.subTest(verb):
                 left_out = {**LEFT_OUT[""], **LEFT_OUT.get(verb, {})}
-                there = options.printed(harness.PROGRAM, *verb.split())
+                there = options.printed(harness.PROGRAM, *verb.partition(" --")[0].split())
                 self.assertEqual(there - {*left_out}, drawn(verb), "options of the program, and those that cases draw")
                 self.assertEqual({*left_out} - there, set(), "LEFT_OUT has options that are none")
 
@@ -203,6 +225,33 @@ class Generated(harness.CommandLine):
 
     def test_slow_judgments_again(self):
         self.check("judgments", AGAIN)
+
+    def test_slow_features(self):
+        self.check("features")
+
+    def test_slow_vectors(self):
+        self.check("vectors")
+
+    def test_slow_pipeline(self):
+        self.check("pipeline")
+
+    def test_slow_rank_query(self):
+        self.check("rank --query")
+
+    def test_slow_explain(self):
+        self.check("explain")
+
+    def test_slow_inspect(self):
+        self.check("inspect")
+
+    def test_slow_tune(self):
+        self.check("tune")
+
+    def test_slow_experiment(self):
+        self.check("experiment")
+
+    def test_slow_sample(self):
+        self.check("sample")
 
 
 def drawn(verb):
