@@ -198,6 +198,19 @@ card_direction direction_in(std::span<std::int64_t const> points) {
                                                           : card_direction::free;
 }
 
+/// The options that read values as a card does, where they are not the defaults.
+std::string reading_options(datasets::discretizer_options const& options) {
+  datasets::discretizer_options const usual;
+  std::string text;
+  if (options.norm != usual.norm)
+    text += fmt::format(" --norm {}", datasets::name_of(options.norm));
+  if (options.missing != usual.missing)
+    text += fmt::format(" --missing-values {}", datasets::name_of(options.missing));
+  if (options.unlisted != usual.unlisted)
+    text += fmt::format(" --unlisted {}", datasets::name_of(options.unlisted));
+  return text;
+}
+
 }  // namespace
 
 std::string_view name_of(card_direction direction) {
@@ -223,7 +236,8 @@ std::string to_text(scorecard const& card, datasets::discretizer const& cuts,
   std::string text =
       "# A feature: rising, falling, free or either (as the labels say), and its number or name.\n"
       "# A bin: its least value and its points; ? fits them to the labels.\n"
-      "# To fit again: rulerank fit --train TRAIN --card FILE --model MODEL\n";
+      "# To fit again: rulerank fit --train TRAIN --card FILE --model MODEL";
+  text += reading_options(cuts.options) + "\n";
   for (std::size_t f = 0; f < card.features.size(); ++f) {
     auto const& own =
         std::ranges::find(cuts.features, card.features[f], &datasets::feature_cuts::feature)->cuts;

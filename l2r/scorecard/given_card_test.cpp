@@ -153,6 +153,18 @@ TEST(card_text, that_inspect_writes_give_the_same_card) {
   }
 }
 
+TEST(card_text, say_the_options_that_read_values) {
+  auto const first = fit_one(random_set(400, 32), recipe_of({}, false, card_loss::pair));
+  datasets::discretizer cuts = *first.cuts;
+  EXPECT_NE(to_text(first.card, cuts, {}).find("--model MODEL\n"), std::string::npos);
+  cuts.options.norm = datasets::normalization::query_minmax;
+  cuts.options.missing = datasets::missing_values::zero;
+  cuts.options.unlisted = datasets::unlisted_values::missing;
+  EXPECT_NE(to_text(first.card, cuts, {})
+                .find("--model MODEL --norm query-minmax --missing-values zero --unlisted missing\n"),
+            std::string::npos);
+}
+
 TEST(card_text, say_the_names_of_numbered_features_in_comments) {
   auto const first = fit_one(random_set(400, 32), recipe_of({}, false, card_loss::pair));
   std::uint32_t const feature = first.card.features.front();

@@ -112,8 +112,9 @@ def inspect(case):
         case.some({"--documents": [0, 5]})
     case.seeded = True
     case.some({"--top": [1, 3], "--names": [case.file("names", "1\tfirst\n2\tsecond\n")], "--out": ["out/o"]}, .4)
-    case.given["--format"] = case.pick("json", "json", "text", "markdown", *(("latex", "html", "card") if card else ()))
-    if case.given["--format"] in ("latex", "html", "card", "markdown") or case.likely(.4):
+    case.given["--format"] = case.pick("json", "json", "text", "markdown", *(("latex", "html", "card", "card") if card else ()))
+    bootstrap = card and case.given["--format"] in ("json", "text") and case.likely(.5)
+    if bootstrap or case.given["--format"] in ("latex", "html", "card", "markdown") or case.likely(.4):
         case.given.pop("--test")
         case.some({"--shuffles": [2]}, .3)
         case.wrong("--shuffles" in case.given, "--shuffles")
@@ -121,9 +122,8 @@ def inspect(case):
         case.some({"--metrics": ["MAP", "NDCG@2,P@1"], "--shuffles": [1, 2], "--profile": ["standard", "trec"], "--gain": ["linear"],
                    "--discount": ["log2"], "--no-relevant": [.5], "--relevant-from": [2], "--short-list": ["as-is"], "--ties": ["worst"],
                    "--max-docs": [2], "--max-label": [4]}, .25)
-    if card and case.given["--format"] in ("json", "text") and case.likely(.5):
+    if bootstrap:
         case.given.update({"--bootstrap": case.pick(1, 3), "--train": "train"})
-        case.given.pop("--test", None)
         fit = case.before[0]
         if "--target" in fit:
             del fit[fit.index("--target"):fit.index("--target") + 2]
@@ -136,7 +136,9 @@ def inspect(case):
         elif case.given["--format"] == "card":
             # What a person did not change is the same card.
             (test.folder / "card").write_bytes(done.main)
-            test.command(["fit", "--train", "train", "--card", "card", "--model", "out/again"], case.files)
+            again = re.search("To fit again: rulerank (.*)", done.main.decode())[1].split()
+            place = {"TRAIN": "train", "FILE": "card", "MODEL": "out/again"}
+            test.command([place.get(word, word) for word in again], case.files)
             (test.folder / "again").write_bytes((test.folder / "out/again").read_bytes())
             rank = [test.command(["rank", "--model", name, "--test", "test"], case.files).stdout for name in ("model", "again")]
             test.assertEqual(*rank, "scores of a card and of the file that inspect writes")

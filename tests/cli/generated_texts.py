@@ -251,7 +251,7 @@ def rank_query(case):
         case.given.pop("--stemmer", None)
         case.before.append(["search", "text", *of, "--index", "index", "--weights", "bm25"])
         case.given["--index"] = "index"
-    case.may_refuse = TEXT_REFUSED
+    case.may_refuse = (*TEXT_REFUSED, "two bins")
 
     def judge(test, done):
         test.command(["features", *of, "--topics", "query", *taken(case, ("--candidates",)), "--out", "out/pool"], case.files)
