@@ -241,8 +241,8 @@ def rank_query(case):
     case.file("topics", "".join(f"{name}\t{text}\n" for name, text in topics))
     case.file("judged", "".join(f"{q} 0 {d} {case.pick(0, 1, 2)}\n" for q, _ in topics for d, _ in documents))
     case.file("query", f"1\t{query}\n")
-    case.given.update({"--model": "model", "--query": query, "--out": case.pick("-", "out/o")})
-    case.some({"--candidates": [1, 3], "--stemmer": ["none", "english"]}, .4)
+    case.given.update({"--model": "model", "--query": query})
+    case.some({"--out": ["out/o"], "--candidates": [1, 3], "--stemmer": ["none", "english"]}, .4)
     stemmer = taken(case, ("--stemmer",))
     of = ["--collection", "collection.tsv", *stemmer]
     case.before = [["features", *of, "--topics", "topics", "--qrels", "judged", "--unjudged", "0", "--out", "pool"],
