@@ -160,9 +160,10 @@ TEST(card_text, say_the_options_that_read_values) {
   cuts.options.norm = datasets::normalization::query_minmax;
   cuts.options.missing = datasets::missing_values::zero;
   cuts.options.unlisted = datasets::unlisted_values::missing;
-  EXPECT_NE(to_text(first.card, cuts, {})
-                .find("--model MODEL --norm query-minmax --missing-values zero --unlisted missing\n"),
-            std::string::npos);
+  EXPECT_NE(
+      to_text(first.card, cuts, {})
+          .find("--model MODEL --norm query-minmax --missing-values zero --unlisted missing\n"),
+      std::string::npos);
 }
 
 TEST(card_text, say_the_names_of_numbered_features_in_comments) {
