@@ -13,7 +13,8 @@ FITTED = ("--method", "--bins", "--norm", "--missing-values", "--unlisted", "--r
 REFUSED = ("two bins", "without a label", "partitions of", "one label", "no pair")
 
 
-def draw_model(case, members=("rules", "linear", "scorecard", "joint", "joint", "card", "card", "rules,linear", "linear,scorecard")):
+def draw_model(case, members=("rules", "rules", "rules", "linear", "scorecard", "joint", "joint", "card", "card", "rules,linear",
+                              "linear,scorecard")):
     """Training and test documents, and the options of what is fitted."""
     case.features = case.draw.randint(2, 4)
     train, test = draw_queries(case, 6, case.features), draw_queries(case, 3, case.features, (0, 1, 2), first=10)
