@@ -37,7 +37,7 @@ card_loss card_loss_from(std::string_view);
 /// - members: grades from 0 to 4, by the scores that the recommended members (recommend), fitted to
 ///   the labels, give to all documents of the pool. Few labels leave the points of a card to
 ///   chance; more members, and the pool, take some of it away (Bucila, Caruana and Niculescu-Mizil,
-///   Model compression, KDD 2006).
+///   Model compression, KDD 2006). Both penalties count a hundredth: grades hold no chance.
 /// - automatic: `members` for fewer than `few_labels_for_card` labels, else `labels`.
 enum class card_target { automatic, labels, members };
 inline constexpr std::size_t few_labels_for_card = 1000;

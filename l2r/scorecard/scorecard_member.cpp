@@ -59,6 +59,10 @@ nlohmann::ordered_json to_json(card_total const& of) {
 
 namespace {
 
+/// The part of a card's penalties that counts where it is fitted to grades. Labels of few documents
+/// hold chance, which penalties keep off the points; grades hold none.
+constexpr double penalties_of_grades = 0.01;
+
 constexpr std::int64_t most_points = std::int64_t{1} << 52;  // doubles have all of these
 
 cuts_pointer const& cuts_of_card(model_member const& of) {
@@ -148,7 +152,10 @@ scorecard_member fit_page_member(context const& ctx, fitting const& from,
     if (options.page->choose_loss) options.loss = card_loss::pair;
     options.cross_fit = false;  // grades have no chance that folds could show
     options.page->choose_loss = false;
-    page_card page = fit_page(ctx, pool.queries, pool.items, *made.cuts, options);
+    scorecard_options of_grades = options;
+    of_grades.points_penalty = std::max(1e-9, penalties_of_grades * options.points_penalty);
+    of_grades.smoothness *= penalties_of_grades;
+    page_card page = fit_page(ctx, pool.queries, pool.items, *made.cuts, of_grades);
     page.totals = totals_of(page, *made.items);
     return member_of(std::move(page), options, 0, {});
   }
