@@ -311,6 +311,8 @@ def reduce(case):
     case.some({"--rule-size": [2, 3], "--min-support": [2], "--min-confidence": [.3, .6]}, .4)
     case.some({"--max-documents": [1, 2, 5, 9], "--stop-when-dry": [True], "--ties": ["index", "seeded"], "--whole-queries": [True],
                "--discretizer-out": ["out/cuts"], "--feature-order": ["chi2", "label"]}, .15)
+    if case.given.get("--stop-when-dry") and case.likely(.8):
+        case.given.setdefault("--max-documents", case.pick(6, 9))  # which it needs
     case.seeded = "--max-documents" in case.given or case.value("--ties") == "seeded"
     if "--whole-queries" in case.given and case.value("--max-documents", 9) < 6:
         case.given.pop("--max-documents")  # the first query may be larger
