@@ -26,6 +26,7 @@ namespace rulerank::inline v0::datasets {
 namespace {
 
 constexpr std::string_view comment_mark = "#";
+constexpr std::string_view id_blanks = " \t\r\n\v\f";
 
 /// The first line of BEIR's judgments.
 bool is_header(std::vector<field> const& fields) {
@@ -239,22 +240,28 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
   return 0;
 }
 
-qrels read_qrels(context const& ctx, std::string const& path) {
+qrels read_qrels(context const& ctx, std::string const& path,
+                 std::function<void(std::string const&)> const& warn) {
   auto const text = open_text(ctx, path);
   qrels result;
   result.name = display_name(path);
   query_table<judged_query> table(result.queries);
-  std::list<std::string> kept;  // cells with quotes in them
+  std::list<std::string> kept;  // cells with quotes in them, and ids of texts
+  std::string_view text_id;     // the first of these
   for_each_judgment(text->bytes(), result.name, judgment_columns_of(text->bytes()), kept,
                     [&](judgment_fields const& found) {
                       std::int32_t label = 0;
                       if (!read_grade(found.label.text, label)) fail_label(result.name, found);
-                      table.add(result.name, found.line, found.qid, found.docno)
+                      field qid = found.qid;
+                      if (has_blank(qid.text)) qid.text = kept.emplace_back(id_of_text(qid.text));
+                      if (text_id.empty() && qid.text != found.qid.text) text_id = qid.text;
+                      table.add(result.name, found.line, qid, found.docno)
                           .documents.push_back({std::string(found.docno.text), label, found.line});
                     });
   expect_unchanged(*text, result.name);
   if (result.queries.empty())
     throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
+  if (warn && !text_id.empty()) warn(text_id_note(result.name, text_id));
   for (judged_query& query : result.queries)
     std::sort(query.documents.begin(), query.documents.end(),
               [](judgment const& a, judgment const& b) { return a.docno < b.docno; });
@@ -367,8 +374,23 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
   return run_ids::docid;
 }
 
+bool has_blank(std::string_view text) {
+  return text.find_first_of(id_blanks) != text.npos;
+}
+
+std::string id_of_text(std::string_view text) {
+  std::string id;
+  for (char const c : text)
+    id += id_blanks.find(c) == id_blanks.npos ? std::string(1, c) : fmt::format("%{:02X}", c);
+  return id;
+}
+
+std::string text_id_note(std::string_view file, std::string_view id) {
+  return fmt::format("{}: ids of queries have %20 for a blank, as {}", file, id);
+}
+
 bool is_run_column(std::string_view text) {
-  return !text.empty() && text != comment_mark && text.find_first_of(" \t\r\n\v\f") == text.npos;
+  return !text.empty() && text != comment_mark && !has_blank(text);
 }
 
 std::string run_line(std::string_view qid, std::string_view docno, std::size_t rank, double score,

@@ -63,8 +63,10 @@ struct run {
 /// without one is no judgment. Blank lines and lines whose first
 /// word is `#` are passed over (`#1` is an id), the iteration is not looked at. Throws `error` with
 /// line and column for another number of columns, or than in the lines before, a label that is no
-/// whole number, a document judged twice for a query, and a file without judgments.
-qrels read_qrels(context const& ctx, std::string const& path);
+/// whole number, a document judged twice for a query, and a file without judgments. In records a
+/// query may be its text: a blank becomes `%20`, as `read_dataset` has it; `warn` gets the first.
+qrels read_qrels(context const& ctx, std::string const& path,
+                 std::function<void(std::string const&)> const& warn = {});
 
 /// Reads `qid Q0 docno rank score tag`, lines in any order; what follows the tag is passed over,
 /// and so are the second column and the rank: as in trec_eval the scores alone make the order. Or
@@ -94,6 +96,15 @@ struct run_form {
 /// Whether a text can be a column of a run: not empty, without blanks, and not `#` alone, which
 /// begins a comment.
 bool is_run_column(std::string_view text);
+
+/// Whether a text has a blank, a tab or the end of a line.
+bool has_blank(std::string_view text);
+
+/// The text of a query as its id: `%20` for a blank, and likewise for a tab and for line ends.
+std::string id_of_text(std::string_view text);
+
+/// What readers say once of a file in which `id_of_text` made ids; `id`: the first.
+std::string text_id_note(std::string_view file, std::string_view id);
 
 /// A line of a run, with its line feed; ranks from 1, scores round-trip exact.
 std::string run_line(std::string_view qid, std::string_view docno, std::size_t rank, double score,

@@ -229,7 +229,7 @@ TEST_F(trec_files, judgments_in_tables) {
                                              "wars,\"a \"\"b\"\"\",3.0\r\nstar wars,c,\r\n"
                                              "rambo,7,1\r\n"));
   ASSERT_EQ(q.queries.size(), 2U);
-  EXPECT_EQ(q.queries[0].qid, "star wars");
+  EXPECT_EQ(q.queries[0].qid, "star%20wars");
   ASSERT_EQ(q.queries[0].documents.size(), 1U);
   EXPECT_EQ(q.queries[0].documents[0].docno, "a \"b\"");
   EXPECT_EQ(q.queries[0].documents[0].label, 3);
@@ -246,6 +246,19 @@ TEST_F(trec_files, judgments_in_tables) {
        ":3:3: found document 'b' of query 'a' again, expected it once"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
+}
+
+TEST_F(trec_files, texts_of_queries_in_judgments_are_ids_as_in_feature_tables) {
+  std::vector<std::string> warnings;
+  auto const path = file("query,docid,rating\nred%20shoes,a,1\n\"blue\nshoes\",a,1\na b,a,1\n");
+  qrels const q =
+      read_qrels(context{}, path, [&](std::string const& what) { warnings.push_back(what); });
+  ASSERT_EQ(q.queries.size(), 3U);
+  EXPECT_EQ(q.queries[0].qid, "red%20shoes");
+  EXPECT_EQ(q.queries[1].qid, "blue%0Ashoes");
+  EXPECT_EQ(
+      warnings,
+      (std::vector<std::string>{path + ": ids of queries have %20 for a blank, as blue%0Ashoes"}));
 }
 
 TEST_F(trec_files, a_ranking_becomes_a_run) {

@@ -314,7 +314,8 @@ void evaluate_runs(session& owner, evaluate_options const& o,
                    std::vector<eval::measure> const& asked, eval::report& report) {
   auto const timer = owner.stage("evaluate");
   std::vector<eval::measure> const measures = with_judged_share(asked);
-  datasets::qrels const judgments = datasets::read_qrels(owner.ctx(), owner.input(o.qrels));
+  datasets::qrels const judgments = datasets::read_qrels(
+      owner.ctx(), owner.input(o.qrels), [&](std::string const& what) { owner.warn(what); });
   expect_linear_gain(judgments, report.rules);
   report.folds = {o.qrels};
   for (std::string const& argument : o.runs) {

@@ -154,6 +154,8 @@ TEST(delimited, reads_texts_of_queries_as_ids) {
   EXPECT_EQ(warnings, (std::vector<std::string>{
                           "f.csv: read the column query as qid",
                           "f.csv: ids of queries have %20 for a blank, as blue%20shoes"}));
+  EXPECT_EQ(read("label,qid,a\n2,blue%20shoes,1\n").queries.at(0).qid, "blue%20shoes");
+  EXPECT_EQ(warnings, std::vector<std::string>{});
   std::string_view const alone = "label,query,a\n2,,1\n";
   EXPECT_EQ(message_of([&] { read(std::string(alone)); }), "f.csv:2:3: no qid, expected one");
 }

@@ -69,7 +69,7 @@ class document_records {
         fault = read_label_of(now);
         break;
       case qid:
-        if (now.text.find_first_of(blanks) == now.text.npos) fault = check_id(now, "qid");
+        if (!has_blank(now.text)) fault = check_id(now, "qid");
         if (!fault.empty()) break;
         qid_ = without_blanks(text_of(now));
         note_run(r, now.offset);
@@ -121,16 +121,13 @@ class document_records {
                                        : now.text);
   }
 
-  /// The same id with `%20` for a blank, and likewise for a tab and for the ends of lines.
   std::string_view without_blanks(std::string_view id) {
-    if (id.find_first_of(blanks) == id.npos) return id;
-    std::string& made = out_.made.emplace_back();
-    for (char const c : id)
-      made += blanks.find(c) == blanks.npos ? std::string(1, c) : fmt::format("%{:02X}", c);
+    if (!has_blank(id)) return id;
+    std::string_view const made = out_.made.emplace_back(id_of_text(id));
+    if (out_.text_id.empty()) out_.text_id = made;
     return made;
   }
 
-  static constexpr std::string_view blanks = " \t\r\n\v\f";
   delimited_layout const& layout_;
   line_rules const& rules_;
   parsed_documents& out_;

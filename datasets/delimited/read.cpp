@@ -8,7 +8,6 @@
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/text_source.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,11 +87,6 @@ dataset parse_delimited_chunks(context const& ctx, std::shared_ptr<text_source c
               whole, data);
   expect_unchanged(*data.text, data.name);
   whole.finish(ctx, warn);
-  auto const text_id = std::ranges::find_if(data.queries, [](query_group const& query) {
-    return query.qid.find("%20") != std::string::npos;
-  });
-  if (warn && text_id != data.queries.end())
-    warn(fmt::format("{}: ids of queries have %20 for a blank, as {}", data.name, text_id->qid));
   return data;
 }
 

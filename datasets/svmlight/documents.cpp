@@ -19,6 +19,7 @@ void parsed_documents::clear() {
   runs.clear();
   blanks.clear();
   made.clear();
+  text_id = {};
   names.clear();
   first_feature = {};
   numbers.clear();

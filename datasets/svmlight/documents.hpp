@@ -39,6 +39,7 @@ struct parsed_documents {
   std::vector<qid_run> runs;
   std::vector<blank_line> blanks;
   std::list<std::string> made;         ///< ids that do not stand in the text as they are
+  std::string_view text_id;            ///< the first qid that a text became; of `made`
   chunk_names names;                   ///< by whose numbers `entries` go, where features have names
   line_place first_feature;            ///< of the chunk, where it has one
   std::vector<std::uint32_t> numbers;  ///< in the text, of `names`

@@ -76,6 +76,7 @@ class query_collector {
   std::string text_;
   std::vector<std::size_t> line_ends_;
   std::list<std::string> ids_;
+  std::string text_id_;  // the first qid that a text became
   std::size_t documents_ = 0;
   std::uint64_t last_line_ = 0;  // of the last document
   std::uint64_t line_count_ = 0;

@@ -7,6 +7,7 @@
 #include "datasets/svmlight/queries.hpp"
 #include "datasets/svmlight/read.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/trec.hpp"
 
 #include <utility>
 
@@ -32,6 +33,7 @@ void query_collector::begin(chunk_parser parse, dataset form, std::uint64_t line
 
 void query_collector::take(std::string_view text) {
   parse_(text, part_);
+  if (text_id_.empty()) text_id_ = part_.text_id;
   part_.expect_form(features_);
   if (features_ == feature_form::unknown) features_ = part_.names.form;
   if (features_ == feature_form::names) part_.numbers = names_.take(part_.names);
@@ -62,6 +64,7 @@ void query_collector::take(std::string_view text) {
 void query_collector::finish(std::function<void(std::string const&)> const& warn) {
   if (documents_ == 0 && form_.delimiter != 0) throw error({name_, 1, 1}, no_records);
   queries_.finish(documents_, warn);
+  if (warn && !text_id_.empty()) warn(text_id_note(name_, text_id_));
   give();
 }
 

@@ -4,6 +4,7 @@
 #include "datasets/dataset_rows.hpp"
 #include "datasets/svmlight/comments.hpp"
 #include "datasets/text_source.hpp"
+#include "datasets/trec.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -31,6 +32,7 @@ std::size_t whole_text::append(parsed_documents& part) {
   data_.fractional_labels.insert(data_.fractional_labels.end(), part.label_values.begin(),
                                  part.label_values.end());
   made_.splice(made_.end(), part.made);
+  if (text_id_.empty()) text_id_ = part.text_id;
   append_optional(data_.comments, first_document, part.comments, documents);
   append_optional(data_.ids, first_document, part.ids, documents);
   data_.lines.insert(data_.lines.end(), part.lines.begin(), part.lines.end());
@@ -73,6 +75,7 @@ void whole_text::finish(context const& ctx, std::function<void(std::string const
   data_.entries.resize(data_.row.back());
   if (form_ == feature_form::names) names_.number(ctx, data_);
   drop_integral_labels(data_);
+  if (warn && !text_id_.empty()) warn(text_id_note(data_.name, text_id_));
   if (!made_.empty()) data_.text = text_with_ids(std::move(data_.text), std::move(made_));
   std::size_t count = 0;
   for (query_run const& run : runs_) count = std::max(count, run.query + 1);

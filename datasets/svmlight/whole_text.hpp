@@ -47,6 +47,7 @@ class whole_text {
   text_names names_;
   feature_form form_ = feature_form::unknown;
   std::list<std::string> made_;  // ids that do not stand in the text as they are
+  std::string_view text_id_;     // the first qid that a text became; of these
   std::uint64_t line_count_;
   std::optional<text_fault> fault_;
 };

@@ -227,6 +227,22 @@ class Formats(harness.CommandLine):
         self.expect(2, "evaluate", "--test", "test.csv", "--feature", "BM2",
                     message="(did you mean bm25?)")
 
+    def test_texts_of_queries_as_ids(self):
+        table = b"label,query,docid,a\n1,blue shoes,d,2\n0,blue shoes,e,1\n2,red,d,3\n0,red,e,2\n"
+        self.file("texts.csv", table)
+        self.file("ratings.csv", b"query,docid,rating\nblue shoes,d,1\nblue shoes,e,0\nred,d,2\n")
+        rank = ["rank", "--train", "texts.csv", "--run", "texts.run", "--out", "s", "--test"]
+        for test in (["texts.csv"], ["-"]):
+            done = self.expect(0, *rank, *test, input=table)
+            note = b": ids of queries have %20 for a blank, as blue%20shoes"
+            self.assertEqual(done.stderr.count(note), 2, done.stderr)
+            done = self.expect(0, "evaluate", "--qrels", "ratings.csv", "--run", "texts.run",
+                               "--metrics", "NDCG")
+            self.assertEqual(done.stderr, b"rulerank: warning: ratings.csv" + note + b"\n")
+            self.assertIn(b"1.0000", done.stdout)
+        done = self.expect(0, *rank, "-", input=b"label,qid,a\n1,blue%20shoes,2\n0,blue%20shoes,1\n")
+        self.assertEqual(done.stderr.count(note), 1, done.stderr)  # of texts.csv alone
+
     def test_folds_and_an_experiment(self):
         self.out("split", "--in", "train.csv", "--folds", "3", "--out-dir", "csv")
         self.out("split", "--in", "train.numbers", "--folds", "3", "--out-dir", "numbers")

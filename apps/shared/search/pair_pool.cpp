@@ -134,7 +134,9 @@ pool_inputs read_pool_inputs(session& owner, pool_arguments const& a,
                              knn::text_index_options const& options) {
   auto const timer = owner.stage("read");
   std::optional<datasets::qrels> judgments;
-  if (!a.qrels.empty()) judgments = datasets::read_qrels(owner.ctx(), owner.input(a.qrels));
+  if (!a.qrels.empty())
+    judgments = datasets::read_qrels(owner.ctx(), owner.input(a.qrels),
+                                     [&](std::string const& what) { owner.warn(what); });
   pool_inputs inputs{features::read_topics(owner.ctx(), owner.input(a.topics), options.reading),
                      {}};
   if (judgments) features::set_judgments(inputs.topics, std::move(*judgments), a.not_relevant);
