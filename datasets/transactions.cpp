@@ -410,13 +410,15 @@ void name_ranges(feature_cuts const& of, std::string const& feature, bool missin
 
 }  // namespace
 
-transactions read_fimi(context const& ctx, std::string const& path) {
+transactions read_fimi(context const& ctx, std::string const& path,
+                       std::function<void(std::string const&)> const& warn) {
   passed_notes notes;
   std::unordered_map<std::uint32_t, std::string> names;
   matrix_watch matrix;
   bool any_notes = false;
-  transactions read =
-      read_lines(ctx, path, [&](auto const begin, auto const end, auto const& line, auto& out) {
+  transactions read = read_lines(
+      ctx, path,
+      [&](auto const begin, auto const end, auto const& line, auto& out) {
         bool const is_note = begins_note(begin, end);
         any_notes = any_notes || is_note;
         if (any_notes && notes.take(is_note, begin, end, line.line)) {
@@ -433,7 +435,8 @@ transactions read_fimi(context const& ctx, std::string const& path) {
           matrix.take(ones + zeros + (first ? 0 : 1) == std::ssize(items), ones > 1 || zeros > 1);
         }
         return true;
-      });
+      },
+      warn);
   matrix.expect_none(read.name);
   for (std::uint32_t const x : rank(read.items)) {
     auto const named = names.find(x);

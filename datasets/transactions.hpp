@@ -35,8 +35,9 @@ struct transactions {
 /// integers, which are the names. SPMF's lines that begin with `#`, `%` or `@` are no transactions,
 /// and blank lines right behind them neither; `@ITEM=1=apple` names an item. Throws `error` for
 /// anything else, for a table of 0 and 1 (as many in all lines, some twice), and for a file without
-/// lines.
-transactions read_fimi(context const& ctx, std::string const& path);
+/// lines. `warn` hears of text that is not UTF-8.
+transactions read_fimi(context const& ctx, std::string const& path,
+                       std::function<void(std::string const&)> const& warn = {});
 
 struct basket_options {
   char separator = ' ';            ///< between names; a blank: any run of blanks

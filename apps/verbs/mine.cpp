@@ -6,6 +6,7 @@
 #include "core/machine.hpp"
 #include "core/output_file.hpp"
 #include "core/process_group.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/transactions.hpp"
 #include "eval/significance.hpp"
 #include "rules/mining/association_rules.hpp"
@@ -34,7 +35,7 @@ mine_input read_input(session& owner, mine_arguments const& given, mine_request&
   if (given.train.empty()) {
     std::string const& path = owner.input(given.transactions);
     wanted.baskets.warn = [&owner](std::string const& message) { owner.warn(message); };
-    in.data = given.form == "fimi" ? datasets::read_fimi(owner.ctx(), path)
+    in.data = given.form == "fimi" ? datasets::read_fimi(owner.ctx(), path, wanted.baskets.warn)
                                    : datasets::read_baskets(owner.ctx(), path, wanted.baskets);
   } else {
     auto const documents = given.rules || given.reading.drop_unjudged
@@ -158,15 +159,29 @@ void note_engine(session& owner, rules::mining_engine which) {
   owner.note("engine", engine.name);
 }
 
-void run_mine(session& owner, mine_arguments const& given) {
+/// JSON holds UTF-8 alone.
+void warn_of_other_bytes(session& owner, datasets::transactions const& data) {
+  auto const other = std::ranges::find_if(data.names, [](std::string const& name) {
+    return datasets::first_not_utf8(name) != name.npos;
+  });
+  if (other != data.names.end())
+    owner.warn(fmt::format(
+        "the item {} is not UTF-8, the first such item; in JSON such bytes become U+FFFD",
+        rulerank::quoted(*other)));
+}
+
+void run_mine(session& owner, mine_arguments given, CLI::App const& verb) {
+  if (owner.run.json && given.out == "-" && verb.count("--format") == 0) given.format = "json";
   mine_request wanted = given.request();
-  owner.expect_file_beside_json(given.out, "itemsets and rules");
+  bool const writes_json = wanted.writing.format == rules::mining_format::json;
+  if (!writes_json) owner.expect_file_beside_json(given.out, "itemsets and rules in this --format");
   owner.outputs({{"--out", given.out}});
   note_engine(owner, wanted.mining.engine);
   given.reading.check_inputs(owner, {{"--transactions", given.transactions},
                                      {"--train", given.train},
                                      {"--appear", given.appear}});
   mine_input in = read_input(owner, given, wanted);
+  if (writes_json) warn_of_other_bytes(owner, in.data);
   rules::drop_unplaced_items(in.data, in.where);
   wanted.mining.min_support = wanted.bound.of(in.data.size());
   owner.ranks();  // have the same inputs

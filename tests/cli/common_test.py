@@ -534,6 +534,11 @@ class Outputs(harness.CommandLine):
                  {"query": "0", "neighbours": [{"id": "0", "distance": 0}]}),
                 ("search text --collection d.tsv --queries d.tsv --k 1 --leave-out-self --weights tf-idf --min-documents 1 --max-share 1",
                  {"query": "a", "neighbours": [{"id": "b", "similarity": 0.1}]}),
+                ("mine --transactions b.txt --min-support 1", {"items": ["1"], "support": 2, "share": 1}),
+                ("mine --transactions b.txt --min-support 1 --rules",
+                 {"antecedent": ["2"], "consequent": ["1"], "transactions": 2, "with_antecedent": 1, "with_consequent": 2, "with_both": 1,
+                  "support": .5, "confidence": 1, "lift": 1, "leverage": 0, "conviction": 1, "zhang": 0, "jaccard": .5, "certainty": 0,
+                  "kulczynski": .75, "chi_square": 0, "p": 1, "p_holm": 1}),
                 ("fuse --run r.run r.run --distinct-scores",
                  {"qid": "1", "documents": [{"docid": "a", "score": 2}, {"docid": "b", "score": 1}]})):
             with self.subTest(line):
@@ -544,7 +549,7 @@ class Outputs(harness.CommandLine):
                 self.assertEqual(found, first)
                 for one in said[1:]:
                     json.loads(one)
-        for line, what in (("mine --transactions b.txt --min-support 1", "itemsets and rules"), ("judgments r.run --to qrels", "these judgments"),
+        for line, what in (("mine --transactions b.txt --min-support 1 --format spmf", "itemsets and rules in this --format"), ("judgments r.run --to qrels", "these judgments"),
                            ("report result", "pages and texts")):
             self.expect(2, *line.split(), "--json", message=f"--json without --out FILE, expected a file: {what} are no JSON")
 

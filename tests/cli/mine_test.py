@@ -125,6 +125,14 @@ class Mine(harness.CommandLine):
         rule, = (r for r in found if r["antecedent"] == ["A"] and r["consequent"] == ["E"])
         self.assertIsNone(rule["conviction"])  # infinite
 
+    def test_items_that_are_not_utf8_in_json(self):
+        line = ["mine", "--min-support", 1, "--format", "json", "--transactions"]
+        note = r'the item "caf\xe9" is not UTF-8, the first such item; in JSON such bytes become U+FFFD'
+        for form, text in (("fimi", b"@ITEM=1=caf\xe9\n1\n"), ("baskets", b"caf\xe9\n")):
+            done = self.expect(0, *line, self.file("bytes", text), "--form", form, message=note)
+            self.assertEqual(json.loads(done.stdout), {"items": ["caf\ufffd"], "support": 1, "share": 1})
+            self.assertEqual(done.stderr.count(b"warning"), 2)  # the other has the place in the file
+
     def test_where_items_may_stand(self):
         where = self.file("where", b"antecedent\nE consequent\nC neither\n")
         rules = self.mine(GOLDEN, "--form", "baskets", "--min-support", "3", "--rules",
