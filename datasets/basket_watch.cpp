@@ -1,9 +1,11 @@
 #include "datasets/basket_watch.hpp"
 
 #include "datasets/fields.hpp"
+#include "datasets/number.hpp"
 #include "datasets/text/document_members.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -55,6 +57,29 @@ bool is_in_brackets(std::string_view text) {
                              (text.front() == '[' && text.back() == ']'));
 }
 
+/// Whether a line is SPMF's `1 2:7:3 4`: items, the sum of their utilities, and these.
+bool has_utilities(std::string_view line) {
+  std::vector<field> parts[3];
+  for (std::size_t p = 0; p < 3; ++p) {
+    std::size_t const end = std::min(line.find(':'), line.size());
+    if ((end == line.size()) != (p == 2)) return false;
+    split_fields(line.substr(0, end), parts[p]);
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  if (parts[0].size() < 2 || parts[1].size() != 1 || parts[2].size() != parts[0].size())
+    return false;
+  double sum = 0, of_item = 0;
+  for (field const& one : parts[0])
+    if (one.text.find_first_not_of("0123456789") != one.text.npos) return false;
+  for (field const& one : parts[2]) {
+    if (read_number(one.text, of_item) != number_kind::finite) return false;
+    sum += of_item;
+  }
+  double all = 0;
+  return read_number(parts[1][0].text, all) == number_kind::finite &&
+         std::abs(all - sum) <= 1e-6 * std::max(1.0, std::abs(sum));
+}
+
 }  // namespace
 
 std::optional<pair_columns> pair_columns_of(std::span<basket_cell const> header) {
@@ -102,17 +127,20 @@ std::string separator_option(char separator) {
   return fmt::format("--separator '{}'", separator == '\t' ? "\\t" : std::string(1, separator));
 }
 
-void expect_no_list(std::string_view line, std::span<basket_cell const> cells,
+bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                     source_position const& place) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   bool const has_list = std::any_of(cells.begin(), cells.end(), [](basket_cell const& c) {
     return c.has_quotes && is_in_brackets(c.text) && inner_separator(c.text) != 0;
   });
-  if (is_in_brackets(line) || has_list)
+  bool const in_brackets = is_in_brackets(line);
+  bool const begins_quoted = line.size() > 1 && (line[1] == '\'' || line[1] == '"');
+  if (has_list || (in_brackets && (line.find_first_of(",;") != line.npos || begins_quoted)))
     throw error({place.file, place.line, 1},
                 fmt::format("found {}, a list in brackets, expected items between separators",
                             rulerank::quoted(line)));
+  return in_brackets;
 }
 
 void matrix_watch::expect_none(std::string const& name) const {
@@ -124,7 +152,11 @@ void matrix_watch::expect_none(std::string const& name) const {
 
 void basket_watch::take(std::string_view line, std::span<basket_cell const> cells,
                         source_position const& place) {
-  expect_no_list(line, cells, place);
+  if (expect_no_list(line, cells, place) && lists_++ == 0) list_line_ = place.line;
+  if (has_utilities(line))
+    throw error({place.file, place.line, 1},
+                fmt::format("found {}, items with their utilities as SPMF has them, expected items",
+                            rulerank::quoted(line.substr(0, line.find('\r')))));
   if (cells.size() > 1 && cells.back().text == "-2")
     throw error({place.file, place.line, cells.back().column},
                 "found -2 at the line's end, as in SPMF's sequences, expected items");
@@ -179,6 +211,11 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
 void basket_watch::finish(std::string const& name, std::span<std::string const> items,
                           std::function<void(std::string const&)> const& warn) const {
   matrix_.expect_none(name);
+  if (lists_ > 1 && 2 * lists_ > lines_)
+    throw error({name, list_line_, 1},
+                fmt::format("found {} of {} lines in brackets, this one first, expected items "
+                            "between separators",
+                            lists_, lines_));
   if (!warn) return;
   if (are_pairs())
     warn(fmt::format(

@@ -41,8 +41,9 @@ char inner_separator(std::string_view text);
 /// Such as `--separator ','`.
 std::string separator_option(char separator);
 
-/// Throws `error` for a list in brackets.
-void expect_no_list(std::string_view line, std::span<basket_cell const> cells,
+/// Throws `error` for a list in brackets, which has a comma or quotes. Returns whether the line is
+/// in brackets without these.
+bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                     source_position const& place);
 
 /// Whether lines are a table that says for each item whether it is in the basket: all have as many
@@ -74,10 +75,11 @@ class basket_watch {
  public:
   explicit basket_watch(char separator) : separator_(separator) {}
 
-  /// Throws `error` as `expect_no_list`, and for a sequence of SPMF.
+  /// Throws `error` as `expect_no_list`, and for sequences and utilities of SPMF.
   void take(std::string_view line, std::span<basket_cell const> cells,
             source_position const& place);
-  /// Throws `error` for a table; `warn` hears of what may be meant otherwise.
+  /// Throws `error` for a table and where most lines are in brackets; `warn` hears of what may be
+  /// meant otherwise.
   void finish(std::string const& name, std::span<std::string const> items,
               std::function<void(std::string const&)> const& warn) const;
 
@@ -95,6 +97,8 @@ class basket_watch {
   bool could_be_pairs_ = true, repeats_ = false;
   std::string last_;
   std::unordered_set<std::string> firsts_, seconds_;
+  std::size_t lists_ = 0;
+  std::uint64_t list_line_ = 0;
   std::size_t inner_lines_ = 0;
   std::uint64_t inner_line_ = 0;
   char inner_ = 0;

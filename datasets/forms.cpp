@@ -329,7 +329,7 @@ constexpr file_form forms[] = {
              "passed over",
      .options = "`--form baskets`, `--separator`, `--comments`, `--skip-lines`",
      .refused = "an empty name between others, a quote without its end, a header of usual names, a "
-                "list in brackets, a table of 0 and 1 or of True and False",
+                "list in brackets, SPMF's utilities, a table of 0 and 1 or of True and False",
      .sample = "apple \"green pear\"\npear\n",
      .content = "apple,green pear; pear",
      .wrong = "apple \"pear\n",

@@ -53,7 +53,7 @@ struct basket_options {
 /// the order of their bytes. Comments are lines of `#` or `%` and a blank, and SPMF's of `@` and
 /// capitals, with blank lines right behind them; `warn` gets their number. Otherwise as read_fimi.
 /// Throws `error` for an empty name between others, a quote that is not closed, another line that
-/// begins with `#`, `%` or `@` where `comments` does not say what it is, a list in brackets, a
+/// begins with `#`, `%` or `@` where `comments` does not say what it is, lists in brackets, a
 /// header of usual names, a table of yes and no, and a file without lines. `warn` hears of lines
 /// that look like pairs, of other separators within items, of items that number the lines and of
 /// `nan` and its like. Pairs may have a header of usual names, which may have more columns than

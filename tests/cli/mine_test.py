@@ -192,6 +192,12 @@ class Mine(harness.CommandLine):
         self.check_rows([
             Row("nothing", b"", line, 3, "{in}:1:1: no transactions"),
             Row("a word", b"1 2\n3 x\n", line, 3, "{in}:2:3: found \"x\", expected an item"),
+            Row("utilities", b"1:5:5\n3 12:7.5:2.5 5\n", line + " --form baskets", 3,
+                "{in}:2:1: found \"3 12:7.5:2.5 5\", items with their utilities as SPMF has them, expected items"),
+            Row("times", b"8 12:30:15 20\n1 2:4:1 2\n", line + " --form baskets", 0, ""),
+            Row("lists", b"milk\n[rye]\n[rye milk]\n", line + " --form baskets", 3,
+                "{in}:2:1: found 2 of 3 lines in brackets, this one first, expected items between separators"),
+            Row("one item in brackets", b"[children's]\nmilk [new]\nrye\n", line + " --form baskets", 0, ""),
             Row("empty name", b"a,,b\n", line + " --form baskets --separator ,", 3,
                 "{in}:1:3: found no name"),
             Row("where of an unknown item", b"1 2\n", line + " --rules --appear {where}", 3,
