@@ -11,6 +11,7 @@
 #include "core/random.hpp"
 #include "datasets/text_source.hpp"
 #include "features/pair_pool.hpp"
+#include "labelling/http_server.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -116,11 +117,12 @@ constexpr char const* expected_settings = "what rulerank start wrote";
 /// guidelines. Throws `error` for texts that changed since.
 void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path) {
   nlohmann::ordered_json const given = settings_of(a);
-  nlohmann::ordered_json const kept =
+  nlohmann::ordered_json kept =
       parse_ordered_json(datasets::read_file(path, expected_settings), path, expected_settings);
   nlohmann::ordered_json states;
   std::string const guidelines = a.page.guidelines;
   try {
+    kept.emplace("encoding", "");  // folders of earlier versions have none
     for_each_kept(a,
                   [&](char const*, char const* key, auto& value) { kept.at(key).get_to(value); });
     states = {kept.at("documents_state"), kept.at("queries_state")};
@@ -429,6 +431,7 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
 }
 
 void start(session& owner, start_arguments& a, CLI::App const& verb) {
+  labelling::listen_address const address = labelling::listen_address_from(a.listen);
   folder_lock const lock = owner.hold(a.dir);
   std::string const settings = path_in(a, "start.json");
   // Until its pool is made, a folder may begin anew with other texts or options.
@@ -439,6 +442,8 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
   else
     begin_folder(owner, a, settings);
   std::vector<step> const steps = steps_of(a);
+  // An address that is not free would stop a later step.
+  if (!is_done(a, {"labelled.txt", "judged.txt"})) labelling::http_server const probe(address);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (is_done(a, steps[i].files)) continue;
     owner.say(fmt::format("step {} of {}: {}", i + 1, steps.size(), steps[i].what));

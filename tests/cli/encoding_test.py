@@ -62,13 +62,16 @@ class Encoding(harness.CommandLine):
 
     def test_start_keeps_the_encoding(self):
         self.write("KOI8-R", "KOI8-R")
-        line = ["start", "docs.jsonl", "queries.tsv", "--dir", "of", "--judged-queries", 2, "--listen", "127.0.0.1:99999"]
-        self.rulerank(*line, "--encoding", "KOI8-R")  # ends where the label page begins
+        line = ["start", "docs.jsonl", "queries.tsv", "--dir", "of", "--judged-queries", 2, "--listen", "127.0.0.1:0"]
+        answers = self.folder / "of/labels.tsv"
+        answers.mkdir(parents=True)  # ends the run where the label page begins
+        self.expect(1, *line, "--encoding", "KOI8-R", message="of/labels.tsv")
         self.assertTrue(self.read("of", "learn-queries.tsv").decode("utf-8-sig").endswith(f"\t{TEXTS['KOI8-R'][2]}\n"))
         pool = self.read("of", "pool.txt")
         shutil.rmtree(f"{self.folder}/of")
         self.write("KOI8-R", "utf-8")
-        self.rulerank(*line)
+        answers.mkdir(parents=True)
+        self.expect(1, *line, message="of/labels.tsv")
         self.assertEqual(self.read("of", "pool.txt"), pool)
 
     def test_bad_input(self):

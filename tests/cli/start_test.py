@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 
 import harness
@@ -26,11 +27,22 @@ class Start(harness.CommandLine):
             self.grades[qid, document] = int(grade)
 
     def test_documents_and_queries_in_the_wrong_order(self):
-        line = ["start", "--dir", "of", "--listen", "127.0.0.1:99999"]
-        said = self.rulerank(*line, "topics.tsv", "docs.jsonl").stderr.decode()
+        # A pool that cannot be read ends the step behind the warning.
+        for folder in ("of", "right"):
+            (self.folder / folder / "pool.txt").mkdir(parents=True)
+        line = ["start", "--listen", "127.0.0.1:0", "--dir"]
+        said = self.expect(3, *line, "of", "topics.tsv", "docs.jsonl", message="of/pool.txt").stderr.decode()
         self.assertRegex(said, r"warning: half of the queries \(docs\.jsonl\) have \d+ words or more, and no document \(topics\.tsv\) has more "
                                r"than \d+; are they in the wrong order\? expected rulerank start DOCS QUERIES\n")
-        self.assertNotIn("wrong order", self.rulerank(*line, "docs.jsonl", "topics.tsv").stderr.decode())
+        self.assertNotIn("wrong order", self.expect(3, *line, "right", "docs.jsonl", "topics.tsv", message="right/pool.txt").stderr.decode())
+
+    def test_an_address_is_checked_before_the_first_step(self):
+        line = ["start", "docs.jsonl", "topics.tsv", "--listen"]
+        self.expect(2, *line, "127.0.0.1:99999", message="--listen: found '127.0.0.1:99999', expected ADDRESS:PORT")
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"127.0.0.1:{server.getsockname()[1]}"
+            said = self.expect(1, *line, address, message=f"cannot listen on {address}").stderr
+        self.assertNotIn(b"step", said)
 
     def post(self, path, **body):
         host = f"127.0.0.1:{self.port}"
@@ -116,6 +128,11 @@ class Start(harness.CommandLine):
         code, _, said, given = self.run_with_labels(*self.LINE, stop_after=7)
         self.assertEqual((code, given), (130, [7]), said)
         self.assertFalse((self.folder / "of/labelled.txt").exists())
+        # The folder of a version without --encoding goes on.
+        settings = json.loads(self.read("of/start.json"))
+        del settings["encoding"]
+        self.file("of/start.json", json.dumps(settings).encode())
+        self.expect(2, "start", "--dir", "of", "--encoding", "KOI8-R", message='--encoding "KOI8-R": of was begun with "", expected the same')
         code, _, said, given = self.run_with_labels("start", "--dir", "of", "--listen", "127.0.0.1:0")
         self.assertEqual((code, given), (0, [13, 40]), said)
         self.assertIn("step 2 of 11: label 20 documents", said)
