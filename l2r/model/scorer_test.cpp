@@ -174,6 +174,21 @@ TEST(scorer, points_and_weights_wake_no_threads_for_little_work) {
   EXPECT_GT(rulerank::testing_tools::threads_woken_by([&] { s.score(four, many); }), 0);
 }
 
+TEST(scorer, rules_wake_no_threads_for_little_work) {
+  context one, four;
+  one.threads = 1;
+  four.threads = 4;
+  rules_recipe rules;
+  rules.scoring = {4, {1, .001}, 0, 0};
+  model const m = fit(one, documents_of(200, 1), std::vector<recipe>{rules});
+  scorer const s(one, m);
+  datasets::dataset const few = documents_of(1000, 2), many = documents_of(200'000, 3);
+  EXPECT_EQ(rulerank::testing_tools::threads_woken_by([&] { s.score(four, few); }), 0);
+  auto const items = datasets::apply_discretizer(one, many, *rules_of(m, 0).cuts);
+  binned_lists const lists{many.queries, {&items}};
+  EXPECT_GT(rulerank::testing_tools::threads_woken_by([&] { s.score(four, lists); }), 0);
+}
+
 TEST(scorer, one_set_of_items_serves_members_with_the_same_cuts) {
   context const ctx;
   datasets::dataset const train = documents_of(90, 1);

@@ -14,6 +14,8 @@ struct engine_knobs {
   std::size_t device_bytes = 0;
   /// 128-bit sums (in `project` also 32-bit rows) even where less suffices.
   bool wide_sums = false;
+  /// project takes a thread for each so much of its work, about; 0: all threads for any work.
+  std::size_t microseconds_a_thread = 2000;
 };
 
 /// The setting of engines with a cache of itemsets: the memory of it, on each GPU or on the CPU.

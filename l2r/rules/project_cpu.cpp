@@ -2,6 +2,7 @@
 #include "l2r/rules/engine.hpp"
 #include "l2r/rules/project_batch.hpp"
 #include "l2r/rules/project_walk.hpp"
+#include "l2r/rules/ranking_seconds.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -124,7 +125,9 @@ class project final : public scoring_engine {
  public:
   explicit project(prepared_training const& training) : training_(training) {}
 
-  void score(context const& ctx, known_items const& test, scored& result) override {
+  void score(context const& all, known_items const& test, scored& result) override {
+    std::size_t const least = training_.knobs.microseconds_a_thread;
+    context const ctx = least == 0 ? all : with_useful_threads(all, microseconds(test), least);
     std::size_t const columns = std::max<std::size_t>(test.feature_count(), 1);
     std::size_t const at_once = std::clamp<std::size_t>(largest_batch / columns, 64, 65536);
     for (std::size_t begin = 0; begin < test.documents(); begin += at_once) {
@@ -143,6 +146,16 @@ class project final : public scoring_engine {
 
  private:
   using sums = score_sums<Sum>;
+  /// About how long one thread takes for the documents: 1 ns or more for an itemset of a document,
+  /// which is what 35 words of training documents take.
+  std::size_t microseconds(known_items const& test) const {
+    double const training = std::max(64.0 * 35, static_cast<double>(training_.index.documents()));
+    double const seconds =
+        ranking_seconds(training, static_cast<double>(test.documents()),
+                        static_cast<double>(test.feature_count()), training_.options.rule_size);
+    return static_cast<std::size_t>(std::min(1e6 * seconds, 1e12));
+  }
+
   static constexpr std::size_t largest_batch = std::size_t{1} << 24;  // entries of its rows
 
   /// `before` documents of `of_all` are done already.

@@ -119,6 +119,7 @@ scored run(engine which, binned_dataset const& training, binned_dataset const& t
            ranker_options options, int threads = 1, engine_knobs knobs = {}) {
   context const ctx = context_for(which, threads);
   knobs.shared_from = threads % 2 == 1 ? 0 : 1'000'000;  // either form of tensor
+  knobs.microseconds_a_thread = 0;
   options.execution.engine = which;
   return ranker_access::with(ctx, training, options, knobs).score(ctx, test);
 }
