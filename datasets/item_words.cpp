@@ -50,6 +50,8 @@ feature_names read_feature_names(context const& ctx, std::string const& path) {
 }
 
 std::vector<item_range> item_ranges(binned_dataset const& data, discretizer const& fitted) {
+  bool const whole =
+      fitted.options.method == binning::capped || fitted.options.norm == normalization::none;
   std::vector<item_range> ranges;
   for (std::size_t f = 0; f < data.feature_count(); ++f) {
     std::uint32_t const feature = data.features[f];
@@ -60,7 +62,7 @@ std::vector<item_range> item_ranges(binned_dataset const& data, discretizer cons
       throw usage_error(fmt::format("feature {} has {} and not the cuts that make them", feature,
                                     counted(bins, "bin")));
     for (std::size_t b = 0; b < bins; ++b) {
-      item_range range{.feature = feature, .round = fitted.options.method == binning::capped};
+      item_range range{.feature = feature, .whole = whole};
       if (b > 0) range.low = of->cuts[b - 1];
       if (b < of->cuts.size()) range.high = of->cuts[b];
       ranges.push_back(range);
@@ -76,9 +78,12 @@ std::string words_of(item_range const& range, feature_names const& names) {
   bool const below = std::isfinite(range.high);
   bool const above = std::isfinite(range.low);
   if (!below && !above) return name + " of any value";
-  std::string low = fmt::format("{:.6g}", range.low);
-  std::string high = fmt::format("{:.6g}", range.high);
-  if (range.round || low == high) {
+  bool const large =
+      std::max(above ? std::abs(range.low) : 0.0, below ? std::abs(range.high) : 0.0) >= 1e10;
+  int const digits = !range.whole ? 6 : large ? 17 : 10;  // 10 hide what sums of doubles add
+  std::string low = fmt::format("{:.{}g}", range.low, digits);
+  std::string high = fmt::format("{:.{}g}", range.high, digits);
+  if (low == high) {
     low = fmt::format("{}", range.low);
     high = fmt::format("{}", range.high);
   }

@@ -26,7 +26,9 @@ struct item_range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool missing = false;
-  bool round = false;  ///< the bounds are round numbers (`binning::capped`), to be shown whole
+  /// The bounds are of values as files have them, or round numbers (`binning::capped`): rounded
+  /// bounds would have such values on their other side.
+  bool whole = false;
 };
 
 /// The range of every item of a binned set; `fitted` is what made it. Throws `usage_error` where a
@@ -34,8 +36,8 @@ struct item_range {
 std::vector<item_range> item_ranges(binned_dataset const& data, discretizer const& fitted);
 
 /// `NAME in [0.42, 0.61)`, `NAME < 0.42`, `NAME >= 0.61` or `NAME missing`, a feature without a
-/// name being `feature 12`. Bounds have six significant digits, or all of theirs where they are
-/// round or would look alike.
+/// name being `feature 12`. Bounds have ten significant digits where they are `whole`, all of
+/// theirs from 1e10 on, else six, or all where they would look alike.
 std::string words_of(item_range const& range, feature_names const& names);
 
 /// What a feature is called, or `feature 12`.

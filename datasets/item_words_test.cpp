@@ -66,6 +66,10 @@ TEST(item_ranges, are_those_of_the_cuts) {
   EXPECT_EQ(words, (std::vector<std::string>{"BM25 < 0.25", "BM25 in [0.25, 0.5)", "BM25 >= 0.5",
                                              "BM25 missing", "feature 7 < 1", "feature 7 >= 1",
                                              "feature 7 missing"}));
+  EXPECT_TRUE(ranges.front().whole);
+  fitted.options.norm = normalization::query_minmax;
+  EXPECT_FALSE(item_ranges(apply_discretizer(ctx, data, fitted), fitted).front().whole);
+  fitted.options.norm = normalization::none;
   // Every value lies in the range of its item.
   auto const binned = apply_discretizer(ctx, data, fitted);
   EXPECT_EQ(ranges[binned.item_begin[0] + binned.code(0, 0)].low, .25);
@@ -84,6 +88,12 @@ TEST(item_ranges, bounds_are_told_apart) {
   EXPECT_EQ(words_of({.feature = 3, .low = 0.12345671, .high = 0.12345672}, {}),
             "feature 3 in [0.12345671, 0.12345672)");
   EXPECT_EQ(words_of({.feature = 3}, {}), "feature 3 of any value");
+  // Of 1234567 and 1234568 the one is below the bound; so it is below what is shown.
+  EXPECT_EQ(words_of({.feature = 3, .low = 1234567.5, .whole = true}, {}),
+            "feature 3 >= 1234567.5");
+  EXPECT_EQ(words_of({.feature = 3, .high = 0.1 + 0.2, .whole = true}, {}), "feature 3 < 0.3");
+  EXPECT_EQ(words_of({.feature = 3, .high = 1700000000123.5, .whole = true}, {}),
+            "feature 3 < 1700000000123.5");
 }
 
 }  // namespace

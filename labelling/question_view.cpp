@@ -98,28 +98,55 @@ question_views::own_units question_views::units(std::size_t document, std::uint3
   return {low, low_normalized, (high - low) / (high_normalized - low_normalized)};
 }
 
-/// The bounds of a bin in a feature's own units, as people read them.
-static double readable(double bound) {
-  return std::isfinite(bound) ? std::stod(fmt::format("{:.4g}", bound)) : bound;
+/// `x` with the fewest significant digits, `least` or more, for which `holds(x)`, or all of them.
+template <class Holds>
+static double readable(double x, int least, Holds&& holds) {
+  if (!std::isfinite(x)) return x;
+  for (int digits = least; digits < std::numeric_limits<double>::max_digits10; ++digits)
+    if (double const shown = std::stod(fmt::format("{:.{}g}", x, digits)); holds(shown))
+      return shown;
+  return x;
+}
+
+/// The range of a document's item in the feature's own units; everything where these have none.
+datasets::item_range question_views::own_range(std::size_t document, std::size_t column) const {
+  std::uint32_t const feature = what_.binned.features[column];
+  datasets::item_range range =
+      ranges_[what_.binned.item_begin[column] + what_.binned.code(column, document)];
+  if (what_.cuts.options.norm == datasets::normalization::none || range.missing) return range;
+  own_units const here = units(document, feature);
+  if (here.slope == 0) return {.feature = feature};
+  double const listed = value_of(what_.pool, document, feature).value_or(0);
+  double const value = std::isnan(listed) ? 0 : listed;
+  auto const own = [&](double normalized) {
+    return std::isinf(normalized) ? normalized
+                                  : here.low + (normalized - here.low_normalized) * here.slope;
+  };
+  range.low = readable(own(range.low), 4, [&](double low) { return low <= value; });
+  range.high = readable(own(range.high), 4, [&](double high) { return value < high; });
+  range.whole = true;
+  return range;
 }
 
 std::string question_views::range_words(std::size_t document, std::size_t column) const {
   std::uint32_t const feature = what_.binned.features[column];
-  std::uint8_t const code = what_.binned.code(column, document);
-  if (code == datasets::no_item) return datasets::name_of(feature, what_.names);
-  datasets::item_range range = ranges_[what_.binned.item_begin[column] + code];
-  if (what_.cuts.options.norm != datasets::normalization::none && !range.missing) {
-    own_units const here = units(document, feature);
-    if (here.slope == 0)
-      return datasets::name_of(feature, what_.names) + ", the same for all documents of the query";
-    auto const own = [&](double normalized) {
-      return std::isinf(normalized) ? normalized
-                                    : here.low + (normalized - here.low_normalized) * here.slope;
-    };
-    range.low = readable(own(range.low));
-    range.high = readable(own(range.high));
-  }
+  if (what_.binned.code(column, document) == datasets::no_item)
+    return datasets::name_of(feature, what_.names);
+  datasets::item_range const range = own_range(document, column);
+  if (!range.missing && !differs_in_query(document, column))
+    return datasets::name_of(feature, what_.names) + ", the same for all documents of the query";
   return datasets::words_of(range, what_.names);
+}
+
+/// A value with the digits that leave it in its range.
+std::string question_views::value_words(std::size_t document, std::size_t column) const {
+  auto const value = value_of(what_.pool, document, what_.binned.features[column]);
+  if (!value) return "not listed";
+  datasets::item_range range;
+  if (what_.binned.code(column, document) != datasets::no_item) range = own_range(document, column);
+  double const shown =
+      readable(*value, 6, [&](double x) { return range.low <= x && x < range.high; });
+  return fmt::format("{:.15g}", shown);
 }
 
 bool question_views::differs_in_query(std::size_t document, std::size_t column) const {
@@ -131,11 +158,8 @@ bool question_views::differs_in_query(std::size_t document, std::size_t column) 
 std::vector<feature_view> question_views::features(std::size_t document,
                                                    std::span<std::size_t const> columns) const {
   std::vector<feature_view> shown;
-  for (std::size_t const column : columns) {
-    auto const value = value_of(what_.pool, document, what_.binned.features[column]);
-    shown.push_back(
-        {value ? fmt::format("{:.6g}", *value) : "not listed", range_words(document, column)});
-  }
+  for (std::size_t const column : columns)
+    shown.push_back({value_words(document, column), range_words(document, column)});
   return shown;
 }
 

@@ -89,7 +89,9 @@ class question_views {
   };
   datasets::query_group const& group(std::size_t document) const;
   own_units units(std::size_t document, std::uint32_t feature) const;
+  datasets::item_range own_range(std::size_t document, std::size_t column) const;
   std::string range_words(std::size_t document, std::size_t column) const;
+  std::string value_words(std::size_t document, std::size_t column) const;
   /// Whether a normalized feature says something of a document: all values of its query may be one.
   bool differs_in_query(std::size_t document, std::size_t column) const;
   std::string short_title(std::size_t document) const;

@@ -36,8 +36,9 @@ TEST_F(views, have_what_a_labeller_looks_at) {
 TEST_F(views, show_features_in_their_own_units) {
   std::regex const between(R"(feature \d+ in \[(\S+), (\S+)\))");
   std::regex const from(R"(feature \d+ >= (\S+))"), below(R"(feature \d+ < (\S+))");
+  using datasets::normalization;
   for (auto const norm :
-       {datasets::normalization::query_minmax, datasets::normalization::query_zscore}) {
+       {normalization::none, normalization::query_minmax, normalization::query_zscore}) {
     datasets::discretizer_options how;
     how.method = datasets::binning::width;
     how.bins = 3;
@@ -52,14 +53,14 @@ TEST_F(views, show_features_in_their_own_units) {
         std::smatch found;
         if (std::regex_match(f.range, found, between)) {
           double const low = std::stod(found[1]), high = std::stod(found[2]);
-          EXPECT_LE(low, value + 1e-4) << f.range;
-          EXPECT_GT(high, value - 1e-4) << f.range;
+          EXPECT_LE(low, value + 1e-9) << f.range;
+          EXPECT_GT(high, value - 1e-9) << f.range;
           EXPECT_GT(high - low, 1.0) << "normalized, not its own: " << f.range;
           ++bounds;
         } else if (std::regex_match(f.range, found, from)) {
-          EXPECT_LE(std::stod(found[1]), value + 1e-4) << f.range;
+          EXPECT_LE(std::stod(found[1]), value + 1e-9) << f.range;
         } else if (std::regex_match(f.range, found, below)) {
-          EXPECT_GT(std::stod(found[1]), value - 1e-4) << f.range;
+          EXPECT_GT(std::stod(found[1]), value - 1e-9) << f.range;
         } else {
           ADD_FAILURE() << f.range;
         }
