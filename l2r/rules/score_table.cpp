@@ -99,9 +99,8 @@ void score_table::fill(tables<Sum>& to, scoring_options const& options) const {
     }
     return;
   }
-  auto fixed = [&](long double x) {
-    return static_cast<Sum>(std::floor(std::ldexp(x, shift_) + 0.5L));
-  };
+  // The nearest whole number: no value is negative, so the conversion rounds down as floor does.
+  auto fixed = [&](long double x) { return static_cast<Sum>(std::ldexp(x, shift_) + 0.5L); };
   if (a != 0) to.extra.assign(size * labels_.size(), 0);
   for (std::size_t n = 1; n < size; ++n) {
     long double const weight = std::pow(static_cast<long double>(n), static_cast<long double>(w));
