@@ -38,7 +38,7 @@ char separator_of_header(std::string_view line);
 
 /// A character that may separate cells in this text; 0: there is none.
 char inner_separator(std::string_view text);
-/// Such as `--separator ','`.
+/// The option that sets this separator: `--separator ','` for a comma.
 std::string separator_option(char separator);
 
 /// Throws `error` for a list in brackets, which has a comma or quotes. Returns whether the line is

@@ -45,10 +45,9 @@ using read_options = svmlight_options;
 /// value, `TRUE` is 1 and `FALSE` 0; an empty label, or no such column, is one that is not known,
 /// where the options allow these (`unlabelled`, `optional_labels`). Cells may be in quotes, with
 /// quotes doubled and line ends within; blanks around others are not theirs. A blank in a qid
-/// becomes `%20`, a line feed `%0A`; docids are text without blanks. Ids are kept as they are
-/// otherwise, but that an apostrophe in front of = + - @ or another apostrophe, there and in
-/// titles, is not theirs: it keeps spreadsheets from taking them for formulas. Everything else is
-/// as in `read_svmlight`.
+/// becomes `%20`, a line feed `%0A`; docids are text without blanks. Ids and
+/// titles lose an apostrophe in front of = + - @ or another apostrophe, which keeps spreadsheets
+/// from reading them as formulas. Everything else is as in `read_svmlight`.
 dataset read_dataset(context const& ctx, std::string const& path, read_options const& options = {},
                      std::function<void(std::string const&)> const& warn = {});
 

@@ -268,8 +268,10 @@ class basket_reader {
     if (std::exchange(is_first_, false) && options_.skip_lines == 0 &&
         take_header(line, cells, place))
       return false;
-    if (options_.pairs) expect_no_list(line, cells, place);
-    if (options_.pairs) return add_pair(line, cells, place, out);
+    if (options_.pairs) {
+      expect_no_list(line, cells, place);
+      return add_pair(line, cells, place, out);
+    }
     for (basket_cell const& cell : cells) expect_name(cell, place);
     watch_.take(line, cells, place);
     for (basket_cell const& cell : cells) out.push_back(numbers_.of(cell.text));

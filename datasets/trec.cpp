@@ -35,7 +35,7 @@ bool is_header(std::vector<field> const& fields) {
                     [](field const& f, std::string_view name) { return f.text == name; });
 }
 
-/// What an error adds about a line that may be meant as a comment.
+/// The end of an error message for a line that may be meant as a comment.
 std::string_view comment_hint(std::string_view first_word) {
   return first_word.starts_with(comment_mark) ? "; a comment begins with # and a blank" : "";
 }

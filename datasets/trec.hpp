@@ -103,7 +103,7 @@ bool has_blank(std::string_view text);
 /// The text of a query as its id: `%20` for a blank, and likewise for a tab and for line ends.
 std::string id_of_text(std::string_view text);
 
-/// What readers say once of a file in which `id_of_text` made ids; `id`: the first.
+/// The warning, once a file, that `id_of_text` made ids; `id` is the first of them.
 std::string text_id_note(std::string_view file, std::string_view id);
 
 /// A line of a run, with its line feed; ranks from 1, scores round-trip exact.

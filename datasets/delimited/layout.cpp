@@ -28,15 +28,11 @@ namespace {
 constexpr std::string_view label_title = "label";
 constexpr std::string_view qid_title = "qid";
 constexpr std::string_view docid_title = "docid";
-// What other programs call these columns, as `plain_name` has it. Texts of queries are ids where
-// there are no others.
+// Other programs' titles of these columns, as `plain_name` returns them. The texts of queries are
+// their ids where no other column has ids.
 constexpr std::string_view usual_labels[] = {"relevance", "relevancelabel"};
 constexpr std::string_view usual_qids[] = {"queryid", "topicid", "groupid", "srchid"};
 constexpr std::string_view usual_texts[] = {"query"};
-
-bool is_one_of(std::string const& title, std::span<std::string_view const> usual) {
-  return std::ranges::find(usual, plain_name(title)) != usual.end();
-}
 
 bool ends_with_type(std::string_view name, std::string_view type) {
   for (std::string_view const packed : {".gz", ".zst"})

@@ -64,6 +64,10 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
+bool is_one_of(std::string_view name, std::span<std::string_view const> plain_names) {
+  return std::ranges::find(plain_names, plain_name(name)) != plain_names.end();
+}
+
 bool is_id_name(std::string_view name) {
   std::string const plain = plain_name(name);
   return has(item_ids, plain) || has(document_id_names, plain) || has(query_id_names, plain);

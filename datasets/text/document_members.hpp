@@ -4,6 +4,7 @@
 #include "datasets/text/document_lines.hpp"
 #include "datasets/text/documents.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace rulerank::inline v0::datasets {
 
 /// In small letters, without `_`, `-` and blanks: `query-id` and `Query ID` are `queryid`.
 std::string plain_name(std::string_view name);
+/// Whether `plain_name(name)` is one of these.
+bool is_one_of(std::string_view name, std::span<std::string_view const> plain_names);
 
 /// A name of an id: of any item, of a document (`docid`), of a query (`qid`).
 bool is_id_name(std::string_view name);

@@ -34,8 +34,8 @@ struct encoding_guess {
 };
 encoding_guess likely_encoding(std::string_view text);
 
-/// What a reader without `--encoding` says of text that is not UTF-8, behind the file's name, with
-/// the place of the first such byte; empty: it is UTF-8.
+/// The warning of a reader without `--encoding`, to follow the file's name: the place of the first
+/// byte that is not UTF-8, and the likely encodings. Empty for UTF-8.
 std::string encoding_note(std::string_view text);
 
 }  // namespace rulerank::datasets

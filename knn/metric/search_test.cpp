@@ -487,7 +487,7 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("\"red\"\n\"a \"\"b\"\"\"\n"),
             "red|a \"b\": each line is in quotes, which are left out");
   std::string const some =
-      " have a number beside a word or are in quotes, this one first; read as they are";
+      " have a number beside a word or are in quotes, this one first; the whole line is the word";
   EXPECT_EQ(read("red\nblue 2\nwing\n"), "red|blue 2|wing:2: 1 of 3 lines" + some);
   EXPECT_EQ(read("red\n\"blue\"\n"), "red|\"blue\":2: 1 of 2 lines" + some);
   EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 2 lines" + some);

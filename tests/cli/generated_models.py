@@ -135,7 +135,7 @@ def inspect(case):
             told = json.loads(done.main)
             test.assertEqual(told["bytes"], (test.folder / "model").stat().st_size)
         elif case.given["--format"] == "card":
-            # What a person did not change is the same card.
+            # Fitting an unchanged card again gives the same card.
             (test.folder / "card").write_bytes(done.main)
             again = re.search("To fit again: rulerank (.*)", done.main.decode())[1].split()
             place = {"TRAIN": "train", "FILE": "card", "MODEL": "out/again"}

@@ -3,11 +3,11 @@
 #include "core/error.hpp"
 #include "datasets/fields.hpp"
 #include "datasets/label_cells.hpp"
+#include "datasets/number.hpp"
 #include "datasets/text/document_members.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -33,9 +33,7 @@ bool is_count(std::string_view text) {
   if (text.empty() || text[0] < '0' || text[0] > '9') return false;
   if (text.find_first_not_of("0123456789,.") == text.npos) return true;
   double value = 0;
-  char const* const last = text.data() + text.size();
-  auto const [end, status] = std::from_chars(text.data(), last, value);
-  return status == std::errc{} && end == last;
+  return datasets::read_number(text, value) == datasets::number_kind::finite;
 }
 
 using two_cells = std::array<std::string_view, 2>;
@@ -65,23 +63,21 @@ std::string_view counted_word(std::string_view line) {
   return is_count(second) ? first : second;
 }
 
-bool is_one_of(std::string_view cell, std::initializer_list<std::string_view> titles) {
-  std::string const plain = datasets::plain_name(datasets::without_quotes(cell));
-  return std::find(titles.begin(), titles.end(), plain) != titles.end();
-}
+constexpr std::string_view word_titles[] = {"word",  "words", "term",  "terms",
+                                            "token", "form",  "lemma", "entry"};
+constexpr std::string_view count_titles[] = {"count", "counts", "frequency", "freq",
+                                             "tf",    "df",     "n",         "occurrences"};
 
 bool is_header(std::string_view line) {
-  return !cells_of(
-              line,
-              [](two_cells const& cells) {
-                auto const has = [&](std::initializer_list<std::string_view> titles) {
-                  return is_one_of(cells[0], titles) || is_one_of(cells[1], titles);
-                };
-                return has({"word", "words", "term", "terms", "token", "form", "lemma", "entry"}) &&
-                       has({"count", "counts", "frequency", "freq", "tf", "df", "n",
-                            "occurrences"});
-              })[0]
-              .empty();
+  auto const has = [](two_cells const& cells, std::span<std::string_view const> titles) {
+    return std::any_of(cells.begin(), cells.end(), [&](std::string_view cell) {
+      return datasets::is_one_of(datasets::without_quotes(cell), titles);
+    });
+  };
+  two_cells const titles = cells_of(line, [&](two_cells const& cells) {
+    return has(cells, word_titles) && has(cells, count_titles);
+  });
+  return !titles[0].empty();
 }
 
 }  // namespace
@@ -118,7 +114,7 @@ std::string word_lines::note() const {
   if (odd > 0)
     return fmt::format(
         ":{}: {} of {} have a number beside a word or are in quotes, this one first; "
-        "read as they are",
+        "the whole line is the word",
         first_odd, odd, counted(lines, "line"));
   if (are_counted)
     return fmt::format(

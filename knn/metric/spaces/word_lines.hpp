@@ -19,7 +19,7 @@ struct word_lines {
   explicit word_lines(std::string_view text);
   /// The word of a line that is no header.
   std::string word_of(std::string_view line) const;
-  /// What a user should hear, behind the file's name; empty: nothing.
+  /// The warning, to follow the file's name. Empty where there is nothing to warn of.
   std::string note() const;
 };
 
