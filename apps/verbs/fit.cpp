@@ -260,15 +260,15 @@ void fit(session& owner, fit_arguments const& arguments) {
   datasets::dataset const train = read_documents(owner, arguments);
   std::size_t const labelled = datasets::labelled_documents(train, "learn from").size();
   char const* const option = arguments.needs_comparison();
-  if (option != nullptr && labelled < l2r::few_labels_for_card)
+  if (option != nullptr && labelled < l2r::labels_to_compare)
     throw usage_error(fmt::format("{}: found {}, expected {} or more to compare models{}", option,
-                                  counted(labelled, "label"), l2r::few_labels_for_card,
+                                  counted(labelled, "label"), l2r::labels_to_compare,
                                   arguments.best ? "; --members recommended needs fewer" : ""));
   l2r::fit_result result = l2r::result_of(make_model(owner, train, recipes));
   say_sizes(owner, result);
   if (arguments.compares()) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
-    if (labelled >= l2r::few_labels_for_card)
+    if (labelled >= l2r::labels_to_compare)
       compare(owner, arguments, train, std::move(peers), result);
   }
   l2r::model const& model = result.model;

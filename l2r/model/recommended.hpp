@@ -128,6 +128,9 @@ struct fit_result {
 /// The result of a fit that compares nothing.
 fit_result result_of(model fitted);
 
+/// With fewer labels the intervals of a comparison are too wide to say anything.
+inline constexpr std::size_t labels_to_compare = 1000;
+
 /// How a card is compared with the models beside it.
 struct card_comparison {
   datasets::discretizer_options card;                   ///< the cuts of the card

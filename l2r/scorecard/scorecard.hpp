@@ -40,7 +40,7 @@ card_loss card_loss_from(std::string_view);
 ///   Model compression, KDD 2006). Both penalties count a hundredth: grades hold no chance.
 /// - automatic: `members` for fewer than `few_labels_for_card` labels, else `labels`.
 enum class card_target { automatic, labels, members };
-inline constexpr std::size_t few_labels_for_card = 1000;
+inline constexpr std::size_t few_labels_for_card = 2000;
 
 /// The words of the command line, `auto` for automatic; card_target_from throws `usage_error`.
 std::string_view name_of(card_target);

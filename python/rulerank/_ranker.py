@@ -95,7 +95,7 @@ class RuleRanker(Running, BaseEstimator):
         numbers of a scorecard.
     max_features, max_points : of a card, its features and the points of an item at most
     target : {"auto", "labels", "members"}, what the points of a card are fitted to: the labels, or grades that the
-        recommended members give all rows. auto: grades with fewer than 1,000 labels
+        recommended members give all rows. auto: grades with fewer than 2,000 labels
     monotone : dict of a feature, its name or column, and "rising", "falling", "free" or "either"
         Directions of the points of a card. either, of features that it does not have too: as the labels say
     card : str, a card as `card_text` gives it and a person edited it, whose open points (?) are fitted
