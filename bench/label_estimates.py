@@ -84,17 +84,15 @@ def minority(answers):
 def estimates(program, lines, labels, options):
     """(answers, minority labels, expected, low, high, left) at each point, with all labels answered in turn."""
     with common.scratch() as folder:
-        def run(*arguments, **more):
-            return common.call(program, "reduce", *arguments, "--device", "cpu", *options, cwd=folder, **more)
-
+        run = common.program(program, "--device", "cpu", *options, cwd=folder)
         rest = [line.split(b" ", 1)[1] for line in lines]
-        pool = ["--train", "pool", "--unlabelled", "-1"]
+        pool = ["reduce", "--train", "pool", "--unlabelled", "-1"]
         (folder / "pool").write_bytes(b"".join(b"-1 " + line for line in rest))
         (folder / "labels").write_text("line\tlabel\n" + "".join(f"{d}\t{label}\n" for d, label in enumerate(labels)))
         run(*pool, "--out", "want", "--oracle", "file:labels", "--resume", "order")
         if "skip" not in labels:
             (folder / "train").write_bytes(b"".join(label.encode() + b" " + line for label, line in zip(labels, rest)))
-            run("--train", "train", "--out", "all")
+            run("reduce", "--train", "train", "--out", "all")
             assert (folder / "all").read_bytes() == (folder / "want").read_bytes()
         order = [int(row.split("\t")[0]) for row in (folder / "order").read_text().splitlines()[2:]]
         known = list(minority(labels[d] for d in order))

@@ -27,9 +27,7 @@ CUTS = {"OHSUMED": "width", "MQ2008": "frequency"}
 class Work:
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
-
-    def run(self, *words, codes=(0,)):
-        return common.call(self.program, *words, codes=codes, cwd=self.folder)
+        self.run = common.program(program, cwd=folder)
 
     def effect(self, training, fold):
         """MAP and NDCG@10 on the test part."""

@@ -104,7 +104,7 @@ def draw_collection(program, folder, name, count, dice):
     if not (folder / "topics.tsv").exists():
         draw_texts(folder / "docs.tsv", count["text"], dice)
         draw_texts(folder / "topics.tsv", count["text-queries"], dice)
-    over = ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", str(PARTS)] if name == "text-parts" else []
+    over = common.over_ranks(PARTS) if name == "text-parts" else []
     cores = str(max(len(os.sched_getaffinity(0)) // (PARTS if over else 1), 1))
     common.call(*over, program, "search", "text", "--collection", "docs.tsv", "--index", "parts" if over else "index", "--quiet",
                 "--threads", cores, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
@@ -181,10 +181,6 @@ def remove(path):
         path.unlink(missing_ok=True)
 
 
-def binding(threads, ranks):
-    return ["mpirun", "--map-by", f"slot:PE={threads}", "--bind-to", "core", "-n", str(ranks)]
-
-
 def timed(command, folder, threads):
     """Seconds of a command over MPI."""
     return common.timed(lambda: common.call(*command, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": str(threads)},
@@ -194,7 +190,7 @@ def timed(command, folder, threads):
 def run(program, folder, job, ranks, threads):
     out = folder / "out"
     remove(out)
-    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet",
+    seconds = timed([*common.on_cores(ranks, threads), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet",
                      "--manifest", "manifest.json"], folder, threads)
     manifest = json.loads((folder / "manifest.json").read_text())
     return {"seconds": round(seconds, 4), "shared_seconds": manifest["seconds"].get(job.stage) if job.stage else None,
@@ -211,7 +207,7 @@ def run_copies(program, folder, job, copies):
     alone = 'r=$OMPI_COMM_WORLD_RANK; export OMPI_COMM_WORLD_SIZE=1; exec "$0" "$@" "out.$r" --manifest "manifest.$r"'
     if job.line[-1] != "out":
         common.fail(f"{' '.join(job.line)}: the output is not last")
-    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads",
+    seconds = timed([*common.on_cores(copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads",
                      "1", "--quiet", job.line[-2]], folder, 1)
     manifests = [json.loads((folder / f"manifest.{copy}").read_text()) for copy in range(copies)]
     if {"ranks"} & set().union(*manifests):

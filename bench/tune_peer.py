@@ -29,8 +29,7 @@ def main():
     for name in a.sets:
         fold = a.data / "letor" / name / f"Fold{a.fold}"
         with common.scratch() as folder:
-            def run(*words):
-                common.call(a.program, *words, "--threads", 1, "--device", "cpu", cwd=folder)
+            run = common.program(a.program, "--threads", 1, "--device", "cpu", cwd=folder)
 
             def judged(*settings):
                 run("rank", "--train", fold / "train.txt", "--test", fold / "vali.txt", "--out", "scores", *settings)

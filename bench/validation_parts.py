@@ -48,6 +48,7 @@ class Fold:
     def __init__(self, program, letor, name, number, scratch):
         folder = letor / name / f"Fold{number}"
         self.program, self.number, self.scratch = program, number, pathlib.Path(scratch)
+        self.run = common.program(program, "--quiet", by=common.output)
         self.train, self.vali = folder / "train.txt", folder / "vali.txt"
         self.lines = self.train.read_bytes().splitlines(True)
         self.labels = numpy.array([int(line.split(b" ", 1)[0]) for line in self.lines])
@@ -56,9 +57,6 @@ class Fold:
         self.queries = numpy.split(numpy.arange(len(self.lines)), numpy.cumsum(sizes)[:-1])
         self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # where a query of the validation part begins
         self.selections, self.binned = [], {}
-
-    def run(self, *words):
-        return common.output(self.program, *words, "--quiet")
 
     def cuts(self, method):
         """Cuts of all training documents, which read no label: `tube`, or `tube5` for 5 bins."""
