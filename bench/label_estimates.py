@@ -3,7 +3,7 @@
 
   label_estimates.py PROGRAM DATA_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008] [--sizes 3,4] [--folds 1,2,3,4,5] [--skip 0.3]
 
-On each set, cut in two ways, the training part's own labels are answered one by one, and the estimate is asked
+On each set, cut in two ways, the training set's own labels are answered one by one, and the estimate is asked
 for as soon as there is one, and now and then from there on: how many documents, from how many to how many, beside
 how many it was in the end. With --skip that share of the documents, drawn, is skipped wherever it is asked about. The
 chosen documents must be those of a run with all labels; the first estimate of each run, and on each set at least 95
@@ -36,7 +36,7 @@ SENTENCE = re.compile(r"by (\d+) documents? up to the end \((\d+) to (\d+)\)")
 
 
 def letor_lines(data, name, fold):
-    """The lines of a training part, and its labels."""
+    """The lines of a training set, and its labels."""
     lines = (data / "letor" / name / f"Fold{fold}" / "train.txt").read_bytes().splitlines(True)
     return lines, [line.split(b" ", 1)[0].decode() for line in lines]
 

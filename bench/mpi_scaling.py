@@ -9,7 +9,7 @@ Draws the inputs. text: collections of rcv1's shape (78 different words a text, 
 with an index in four parts, of which a rank has one or more. dense: rows of 784 bytes. rank, reduce, experiment, tune: documents of web10k's
 131 features (web10k has 1.2 million in five folds). mine: transactions of 12 of 400 items. Preset short: jobs of seconds, collections drawn
 smaller, four folds. long: jobs of half a minute or more on one rank of one thread: rcv1's 804,414 texts; web10k's 240,000 documents of a test
-part ranked by as many as sampling chose there, 2,101; five folds. A size multiplies the rows, texts and documents, not the queries of a
+set ranked by as many as sampling chose there, 2,101; five folds. A size multiplies the rows, texts and documents, not the queries of a
 search. Each rank has `threads` threads and as many cores of its own (--map-by slot:PE=K --bind-to core); what needs more cores than the machine
 has is left out. Rounds take turns, and in them the numbers of threads, so that a slow minute of the machine meets all ranks alike. A second
 call with the same OUT_FOLDER does what is left; --seconds ends a call before the first run behind that time.
