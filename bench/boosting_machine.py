@@ -6,7 +6,7 @@
 Nori, Jenkins, Koch and Caruana, InterpretML: a unified framework for machine learning interpretability, 2019: a sum of
 functions of one feature and of pairs of features, boosted; ExplainableBoostingRegressor of PyPI's `interpret` on the
 labels, for it has no objective of rankings. Settings: interactions 0 and as many as there are without options, with 4 outer
-bags instead of 14, which take minutes a fold; of each fold the one with the best MAP on the validation part ranks the test part.
+bags instead of 14, which take minutes a fold; of each fold the one with the best MAP on the validation set ranks the test set.
 A missing value is NaN. OUT_FOLDER/SET gets a file of scores a fold, FoldN.score, and settings.jsonl; what
 `evaluate --ties average` says of them goes to OUT_FOLDER/SET/table.md. Needs numpy and interpret.
 """

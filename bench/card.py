@@ -5,7 +5,7 @@
 
 The documents of a query are shuffled, since the order of a file may follow its labels. A share of labels is chosen by `reduce --max-documents`
 or at random; the other documents are the pool. A joint member, the recommended members, and a scorecard and linear by pairs (cross-fitted)
-stand beside the card. Nothing reads the validation part. Writes rows.jsonl (a line a model, set, share and sample: means of folds, the card's
+stand beside the card. Nothing reads the validation set. Writes rows.jsonl (a line a model, set, share and sample: means of folds, the card's
 difference to the model with half its interval of .95, paired by query), table.md and manifest.json.
 """
 

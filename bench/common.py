@@ -130,6 +130,21 @@ def told_rows(*words, **how):
     return Rows(json.loads(line) for line in output(*words, **how).splitlines() if line.startswith("{"))
 
 
+def program(path, *more, by=call, **how):
+    """A function of words that runs the program with them and, behind them, `more`, `by` call, output or told."""
+    return lambda *words, **also: by(path, *words, *more, **how, **also)
+
+
+def over_ranks(ranks, *placed):
+    """The words that start a command in so many MPI ranks: anywhere, also more than there are cores, or as `placed` says."""
+    return ["mpirun", *(placed or ("--oversubscribe", "--bind-to", "none")), "-n", ranks]
+
+
+def on_cores(ranks, threads=1):
+    """The same, each rank on cores of its own, one a thread."""
+    return over_ranks(ranks, "--map-by", f"slot:PE={threads}", "--bind-to", "core")
+
+
 def averages(program, test, scores, metrics, *more, **how):
     """{measure: mean over the queries} of a file of scores."""
     return told(program, "evaluate", "--test", test, "--scores", scores, "--metrics", metrics, *more, "--json", "--quiet",

@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 """Runs the same commands by two builds of the program, BEFORE and AFTER, and compares the bytes that they write and their times.
 
-    compare_programs.py BEFORE AFTER OUT [--rounds 10] [--documents 40000]
+    compare_programs.py BEFORE AFTER OUT [--rounds 10] [--walks]
 
 The inputs are synthetic and the same for both. Options whose defaults differ between the builds are given. The builds take turns for
 --rounds rounds, on one thread. OUT gets rows.jsonl, table.md and manifest.json: for each command whether all its outputs have the same
 bytes, the medians of the wall times, and the median of the ratios after / before of the rounds with its interval (the 95 % interval of
-a median by ranks). A command that one of the builds refuses is listed with its message."""
+a median by ranks). A command that one of the builds refuses is listed with its message.
 
+--walks runs, in place of these commands, one for each walk over the data that efd0518 made once more than now, with inputs so large
+that the walk is seen if anything is; walks.md has the least and the median of the processor times."""
+
+import random
+import resource
 import shlex
 import shutil
 import statistics
+import struct
 import sys
 
 import common
@@ -54,13 +60,33 @@ COMMANDS = {  # in this order: some read what others wrote
     "experiment": "experiment --folds small --out-dir {out} --baselines full,random --reduce-size 3 --random-draws 2",
     "tune": "tune --train small/Fold1/train.txt --vali small/Fold1/vali.txt --trials 6 --out {out}/settings.json",
 }
+WALKS = {
+    "text of a data set, scanned": "rank --model card.model --test long/Fold1/train.txt --out {out}/scores.txt",
+    "vectors of a search, checked": "search dense --collection wide.fvecs --queries one.fvecs --k 1",
+    "vectors of a metric space, checked": "search metric --collection wide.fvecs --queries one.fvecs --k 1 --index-type brute",
+    "results of a search, copied": "search dense --collection base.fvecs --queries queries.fvecs --radius 100",
+    "files of a pipeline, hashed": "pipeline --collection documents.tsv --topics topics.tsv --qrels qrels --fold-count 10 --out-dir {out} "
+                                   "--candidates 1500 --reduce-size none --rank-size none --baselines feature --permutations 100",
+}
 PREPARED = speed_gate.PREPARED[:2]
+PREPARED_FOR_WALKS = ["sample --documents 300000 --features 46 --queries 3000 --fold-count 1 --out-dir long",
+                      "sample --documents 1000 --features 46 --queries 50 --fold-count 1 --out-dir short",
+                      "fit --train short/Fold1/train.txt --members scorecard --loss point --model card.model"]
 SELDOM = {"manifest.json"}  # holds times and the version
 
 
 def outputs(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*"))
             if path.is_file() and path.name not in SELDOM and not path.name.endswith((".lock", ".seconds.tsv"))}
+
+
+def prepare_walks(folder, program):
+    for line in PREPARED_FOR_WALKS:
+        common.call(program, *shlex.split(line), "--quiet", cwd=folder)
+    draw = random.Random(1)
+    row = struct.pack("<i256f", 256, *(draw.gauss(0, 1) for _ in range(256)))
+    (folder / "wide.fvecs").write_bytes(row * 200000)
+    (folder / "one.fvecs").write_bytes(row)
 
 
 def run(program, line, folder, out):
@@ -78,6 +104,21 @@ def run(program, line, folder, out):
     files = {"standard output": "".join(shown).encode(), **outputs(out)}
     shutil.rmtree(out)
     return seconds, files, message
+
+
+def processor_seconds(*of_run):
+    """Of a line's commands."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(*of_run)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
+
+
+def walk_cells(name, line, a, folder):
+    """The least and the median of the processor seconds of both builds."""
+    times = common.in_turn(a.rounds, {program: lambda program=program: processor_seconds(program, line, folder, folder / "made")
+                                      for program in (a.before, a.after)})
+    return [name, *(f"{min(of):.3f} / {statistics.median(of):.3f}" for of in times.values())]
 
 
 def row_of(name, runs):
@@ -108,12 +149,17 @@ def cells(row):
 
 
 def main():
-    a = common.arguments(__doc__, "before", "after", "out", rounds=10)
+    a = common.arguments(__doc__, "before", "after", "out", rounds=10, walks=False)
     with common.scratch() as folder:
         speed_gate.write_inputs(folder)
         common.write(folder / "qrels", "".join(f"q{q} 0 d{37 * q + 11 * d} {d % 3}\n" for q in range(40) for d in range(20)))
         for line in PREPARED:
             common.call(a.before, *shlex.split(line), "--quiet", cwd=folder)
+        if a.walks:
+            prepare_walks(folder, a.before)
+            common.write(a.out / "walks.md", common.table(["walk", "before, s", "after, s"],
+                                                          [walk_cells(name, line, a, folder) for name, line in WALKS.items()]))
+            return
         log = common.Log(a.out / "rows.jsonl")
         for name, line in COMMANDS.items():
             runs = common.in_turn(a.rounds, {side: lambda program=program: run(program, line, folder, folder / "made")

@@ -5,9 +5,9 @@
 
 CURVES_FOLDER is the OUT_FOLDER of curves.py. Each query's value is the mean over the draws; a difference is the mean
 over the queries of all folds, with its interval of confidence .95 (paired t). A peer is lightgbm, ilmart, xgboost,
-ranksvm, ranksvm-zscore or linear (ridge), with its defaults or with settings that were chosen, by the validation part above a tenth of
-the labels and below by cross-fitting inside the sample: whichever gives the higher MAP on the test parts, which favours the peer. `chosen for the set` is the system of ours whose chosen settings have the highest mean MAP on the five
-validation parts; these are, of the other folds, the queries of the test parts. With --letor, what the queries are
+ranksvm, ranksvm-zscore or linear (ridge), with its defaults or with settings that were chosen, by the validation set above a tenth of
+the labels and below by cross-fitting inside the sample: whichever gives the higher MAP on the test sets, which favours the peer. `chosen for the set` is the system of ours whose chosen settings have the highest mean MAP on the five
+validation sets; these are, of the other folds, the queries of the test sets. With --letor, what the queries are
 that it loses on: by their relevant documents, and by the share of values that are missing. Needs numpy.
 """
 
@@ -198,7 +198,7 @@ def own_kinds_of_few(sets):
 
 
 def of_queries(letor, of):
-    """Of each query of the test parts, in the order of the values: its relevant documents, its share of NULL."""
+    """Of each query of the test sets, in the order of the values: its relevant documents, its share of NULL."""
     relevant, missing = [], []
     for number, qids in enumerate(of.qids, 1):
         found = {qid: [0, 0, 0] for qid in qids}

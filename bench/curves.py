@@ -8,7 +8,7 @@ Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curv
 manifest with machine, commit, options, checksums and the versions of the libraries. A run that was stopped, by a signal or by the
 machine, goes on when the same line is run again. FOLDER gets what bench/results holds of a run, half a MB where OUT_FOLDER takes
 hundreds: goals.md (curve_goals.py); SET.svg, MAP and NDCG@10 by the number of labels, means of the folds and the draws, by default
-settings, of boosted trees also the best of all kinds, samples and settings without the validation part; SET.md, the tables of MAP
+settings, of boosted trees also the best of all kinds, samples and settings without the validation set; SET.md, the tables of MAP
 and NDCG@10 of every system, way and budget, without those of differences and of single folds, which are in its own curves.md;
 curves.tsv.gz, of all sets the means over draws, by fold, way, share, settings and system; and manifest.json, the sets' manifests.
 curve_page.py takes the tables of docs/learning-curves.md from there. --pictures draws each SET.svg again from the FOLDER's

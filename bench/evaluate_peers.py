@@ -6,7 +6,7 @@
 Run it by an interpreter that has the package, ranx, pytrec-eval-terrier and ir-measures. Qrels and run are drawn, as dicts of
 dicts, on the shapes of
 
-  letor       156 queries, 19 documents each, all of them judged and ranked, as in a test part of MQ2008
+  letor       156 queries, 19 documents each, all of them judged and ranked, as in a test set of MQ2008
   trec        250 queries, 1,000 retrieved documents each, 200 judged, as in a track of TREC
   passages    2,000 queries, 100 retrieved documents each, 2 judged, as in passage ranking
 

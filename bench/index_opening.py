@@ -76,8 +76,8 @@ def run(folder, program, kind, asked, copies):
 
 
 def run_ranks(folder, program, ranks):
-    told = common.told("mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, program, "search", "text", "--index", "text", "--queries",
-                       "asked.tsv", "--threads", 1, "--device", "cpu", "--out", "out", "--json", "--quiet", cwd=folder, env=common.MPI)
+    told = common.told(*common.over_ranks(ranks), program, "search", "text", "--index", "text", "--queries", "asked.tsv",
+                       "--threads", 1, "--device", "cpu", "--out", "out", "--json", "--quiet", cwd=folder, env=common.MPI)
     return ready(told["seconds"]), 0
 
 

@@ -8,7 +8,7 @@
 // ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly chosen][~DOCUMENTS a call].
 // With the last, documents come in calls of so many, as queries do, and a cache is kept from call
 // to call: the published times are of one query (Freitas 2017, tables 5.6 to 5.10). U documents
-// drawn evenly from a training part stand for a reduced set; cuts are fitted on the whole part
+// drawn evenly from a training set stand for a reduced set; cuts are fitted on the whole set
 // (frequency, 10 bins). The first engine named ranks all documents and is the one the others are
 // held against: one whose scores are not the same bits is not timed. One JSON line an engine. Times
 // are medians of `calls`; but an engine with a cache is timed once on an empty one (`seconds`) and
@@ -53,7 +53,7 @@ using namespace rulerank;
 
 struct task {
   datasets::binned_dataset training, test;
-  std::size_t fold_documents;  ///< that the whole test part has
+  std::size_t fold_documents;  ///< that the whole test set has
 };
 
 datasets::discretizer_options const how{datasets::binning::frequency, 10};
@@ -66,18 +66,18 @@ std::vector<std::size_t> evenly(std::size_t of, std::size_t count) {
 
 task drawn(context const& ctx, std::string const& name, std::size_t documents, std::size_t u) {
   datasets::sample_options options = datasets::options_of(datasets::find_shape(name));
-  auto const part = [&](std::size_t count) {
-    auto const& whole = options.parts.front();
+  auto const subset = [&](std::size_t count) {
+    auto const& whole = options.subsets.front();
     double const per_query =
         static_cast<double>(whole.documents) / static_cast<double>(whole.queries);
     auto const queries = static_cast<std::size_t>(static_cast<double>(count) / per_query) + 1;
-    return datasets::part_size{count, std::min(queries, count)};
+    return datasets::set_size{count, std::min(queries, count)};
   };
   std::size_t const train_documents = std::max<std::size_t>(10'000, 2 * u);
-  options.parts = {part(train_documents), part(documents)};
-  std::size_t const parts[] = {0, 1};
-  auto const train = datasets::sample_parts(ctx, options, std::span(parts).first(1));
-  auto const test = datasets::sample_parts(ctx, options, std::span(parts).last(1));
+  options.subsets = {subset(train_documents), subset(documents)};
+  std::size_t const subsets[] = {0, 1};
+  auto const train = datasets::sample_subsets(ctx, options, std::span(subsets).first(1));
+  auto const test = datasets::sample_subsets(ctx, options, std::span(subsets).last(1));
   auto const cuts = datasets::fit_discretizer(ctx, train, how);
   return {datasets::subset(datasets::apply_discretizer(ctx, train, cuts), evenly(train.size(), u)),
           datasets::apply_discretizer(ctx, test, cuts), datasets::find_shape(name).test_documents};

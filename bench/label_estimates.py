@@ -3,7 +3,7 @@
 
   label_estimates.py PROGRAM DATA_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008] [--sizes 3,4] [--folds 1,2,3,4,5] [--skip 0.3]
 
-On each set, cut in two ways, the training part's own labels are answered one by one, and the estimate is asked
+On each set, cut in two ways, the training set's own labels are answered one by one, and the estimate is asked
 for as soon as there is one, and now and then from there on: how many documents, from how many to how many, beside
 how many it was in the end. With --skip that share of the documents, drawn, is skipped wherever it is asked about. The
 chosen documents must be those of a run with all labels; the first estimate of each run, and on each set at least 95
@@ -36,7 +36,7 @@ SENTENCE = re.compile(r"by (\d+) documents? up to the end \((\d+) to (\d+)\)")
 
 
 def letor_lines(data, name, fold):
-    """The lines of a training part, and its labels."""
+    """The lines of a training set, and its labels."""
     lines = (data / "letor" / name / f"Fold{fold}" / "train.txt").read_bytes().splitlines(True)
     return lines, [line.split(b" ", 1)[0].decode() for line in lines]
 
@@ -84,17 +84,15 @@ def minority(answers):
 def estimates(program, lines, labels, options):
     """(answers, minority labels, expected, low, high, left) at each point, with all labels answered in turn."""
     with common.scratch() as folder:
-        def run(*arguments, **more):
-            return common.call(program, "reduce", *arguments, "--device", "cpu", *options, cwd=folder, **more)
-
+        run = common.program(program, "--device", "cpu", *options, cwd=folder)
         rest = [line.split(b" ", 1)[1] for line in lines]
-        pool = ["--train", "pool", "--unlabelled", "-1"]
+        pool = ["reduce", "--train", "pool", "--unlabelled", "-1"]
         (folder / "pool").write_bytes(b"".join(b"-1 " + line for line in rest))
         (folder / "labels").write_text("line\tlabel\n" + "".join(f"{d}\t{label}\n" for d, label in enumerate(labels)))
         run(*pool, "--out", "want", "--oracle", "file:labels", "--resume", "order")
         if "skip" not in labels:
             (folder / "train").write_bytes(b"".join(label.encode() + b" " + line for label, line in zip(labels, rest)))
-            run("--train", "train", "--out", "all")
+            run("reduce", "--train", "train", "--out", "all")
             assert (folder / "all").read_bytes() == (folder / "want").read_bytes()
         order = [int(row.split("\t")[0]) for row in (folder / "order").read_text().splitlines()[2:]]
         known = list(minority(labels[d] for d in order))

@@ -4,7 +4,7 @@
   labelling_tables.py PROGRAM DATA_FOLDER OUT_FOLDER [--draws 6] [--batches 0,20]
 
 queries: whole queries chosen by `reduce --whole-queries` beside queries drawn at random, as many of
-them or as many documents, and documents chosen one by one; MAP and NDCG@10 of the test part, `rank`
+them or as many documents, and documents chosen one by one; MAP and NDCG@10 of the test set, `rank`
 with its defaults, means of the five folds. Cuts by width (OHSUMED) and frequency (MQ2008).
 
 batches: how often a team is asked for labels on fold 1, from none to the end, by `--batch`; the
@@ -27,12 +27,10 @@ CUTS = {"OHSUMED": "width", "MQ2008": "frequency"}
 class Work:
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
-
-    def run(self, *words, codes=(0,)):
-        return common.call(self.program, *words, codes=codes, cwd=self.folder)
+        self.run = common.program(program, cwd=folder)
 
     def effect(self, training, fold):
-        """MAP and NDCG@10 on the test part."""
+        """MAP and NDCG@10 on the test set."""
         test = fold / "test.txt"
         self.run("rank", "--device", "cpu", "--train", training, "--test", test, "--discretizer", "cuts.json", "--out", "scores",
                  "--quiet")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Which members to combine, by the number of labels: evidence of training and validation parts alone.
+"""Which members to combine, by the number of labels: evidence of training and validation sets alone.
 
     member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--draws 3] [--jobs 1]
 
-Of each fold's training part a share of the documents (--budgets) is learnt from:
+Of each fold's training set a share of the documents (--budgets) is learnt from:
 
   chosen   the first that `reduce` chooses, at the smallest rule size from 2 to 6 that chooses so many; where
            none does, all that size 6 chooses

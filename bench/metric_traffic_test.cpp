@@ -39,19 +39,19 @@ struct work_of_queries final : metric_queries {
   }
 };
 
-/// A unit of work is so many distances, each a part of its own; the first generates all others.
-class equal_parts final : public metric_structure {
+/// A unit of work is so many distances, each a task of its own; the first generates all others.
+class equal_tasks final : public metric_structure {
  public:
   static constexpr std::size_t a_unit = 64;
   void search(metric_query& query) const override {
-    std::vector<search_part> left;
+    std::vector<search_task> left;
     search_some(query, {}, 1, left);
-    for (search_part const& part : left) search_some(query, part, 1, left);
+    for (search_task const& task : left) search_some(query, task, 1, left);
   }
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override {
     auto const units = static_cast<std::size_t>(query.measure(0));
-    if (part.region == 0) left.assign(units * a_unit - 1, {1});
+    if (task.region == 0) left.assign(units * a_unit - 1, {1});
     return false;
   }
   void save(structure_arrays&) const override {}
@@ -60,20 +60,20 @@ class equal_parts final : public metric_structure {
 
 /// Figure 3.5 of Barrientos 2011, its right half: four threads, queries of 4, 3, 2 and 1 units of
 /// work by turns, of which 2, 1 and 1 come at the beginning of a unit of time. Dealt in turn, local
-/// leaves all long ones to the first thread, and ends after 12 units. In parts for all threads the
+/// leaves all long ones to the first thread, and ends after 12 units. In tasks for all threads the
 /// 30 units of work end within the ninth, at 8.5: no work is there from 2.5 to 3 and from 5.5 to 6.
 TEST(metric_traffic, is_figure_3_5) {
   exclusion const rule(distance_rounding{});
-  equal_parts const structure;
+  equal_tasks const structure;
   work_of_queries const queries;
   query_traffic const traffic{cyclic_arrivals(12, std::vector<std::size_t>{2, 1, 1}), true,
-                              equal_parts::a_unit};
+                              equal_tasks::a_unit};
   auto const run = [&](metric_schedule schedule) {
     std::atomic<int> answers{0};
     auto work = run_in_traffic(of_threads(4), {structure, rule, queries, 0, 0}, {schedule, 1, 1},
                                traffic, [&](std::size_t, auto&) { ++answers; });
     EXPECT_EQ(answers, 12);
-    EXPECT_EQ(work.evaluations_of_all(), 30 * equal_parts::a_unit);
+    EXPECT_EQ(work.evaluations_of_all(), 30 * equal_tasks::a_unit);
     return work;
   };
   for (metric_schedule const schedule : {local, metric_schedule::bulk_local}) {

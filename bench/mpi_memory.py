@@ -74,7 +74,7 @@ def jobs(folder, program, draw):
 def run(folder, program, command, ranks, way):
     """The bytes that the job writes, and its manifest."""
     more = ["--over-ranks", way] if command[0] == "search" else []
-    launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks] if ranks > 1 else []
+    launch = common.over_ranks(ranks) if ranks > 1 else []
     common.call(*launch, program, *command, *more, "--threads", 1, "--device", "cpu", "--out", "out.txt", "--manifest",
                 "manifest.json", "--quiet", cwd=folder, env=ENVIRONMENT)
     return (folder / "out.txt").read_bytes(), json.loads((folder / "manifest.json").read_text())

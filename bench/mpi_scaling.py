@@ -9,7 +9,7 @@ Draws the inputs. text: collections of rcv1's shape (78 different words a text, 
 with an index in four parts, of which a rank has one or more. dense: rows of 784 bytes. rank, reduce, experiment, tune: documents of web10k's
 131 features (web10k has 1.2 million in five folds). mine: transactions of 12 of 400 items. Preset short: jobs of seconds, collections drawn
 smaller, four folds. long: jobs of half a minute or more on one rank of one thread: rcv1's 804,414 texts; web10k's 240,000 documents of a test
-part ranked by as many as sampling chose there, 2,101; five folds. A size multiplies the rows, texts and documents, not the queries of a
+set ranked by as many as sampling chose there, 2,101; five folds. A size multiplies the rows, texts and documents, not the queries of a
 search. Each rank has `threads` threads and as many cores of its own (--map-by slot:PE=K --bind-to core); what needs more cores than the machine
 has is left out. Rounds take turns, and in them the numbers of threads, so that a slow minute of the machine meets all ranks alike. A second
 call with the same OUT_FOLDER does what is left; --seconds ends a call before the first run behind that time.
@@ -104,7 +104,7 @@ def draw_collection(program, folder, name, count, dice):
     if not (folder / "topics.tsv").exists():
         draw_texts(folder / "docs.tsv", count["text"], dice)
         draw_texts(folder / "topics.tsv", count["text-queries"], dice)
-    over = ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", str(PARTS)] if name == "text-parts" else []
+    over = common.over_ranks(PARTS) if name == "text-parts" else []
     cores = str(max(len(os.sched_getaffinity(0)) // (PARTS if over else 1), 1))
     common.call(*over, program, "search", "text", "--collection", "docs.tsv", "--index", "parts" if over else "index", "--quiet",
                 "--threads", cores, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": cores}, stdin=subprocess.DEVNULL)
@@ -181,10 +181,6 @@ def remove(path):
         path.unlink(missing_ok=True)
 
 
-def binding(threads, ranks):
-    return ["mpirun", "--map-by", f"slot:PE={threads}", "--bind-to", "core", "-n", str(ranks)]
-
-
 def timed(command, folder, threads):
     """Seconds of a command over MPI."""
     return common.timed(lambda: common.call(*command, cwd=folder, env=common.MPI | {"OMP_NUM_THREADS": str(threads)},
@@ -194,7 +190,7 @@ def timed(command, folder, threads):
 def run(program, folder, job, ranks, threads):
     out = folder / "out"
     remove(out)
-    seconds = timed([*binding(threads, ranks), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet",
+    seconds = timed([*common.on_cores(ranks, threads), program, *job.line, "--device", "cpu", "--threads", str(threads), "--quiet",
                      "--manifest", "manifest.json"], folder, threads)
     manifest = json.loads((folder / "manifest.json").read_text())
     return {"seconds": round(seconds, 4), "shared_seconds": manifest["seconds"].get(job.stage) if job.stage else None,
@@ -211,7 +207,7 @@ def run_copies(program, folder, job, copies):
     alone = 'r=$OMPI_COMM_WORLD_RANK; export OMPI_COMM_WORLD_SIZE=1; exec "$0" "$@" "out.$r" --manifest "manifest.$r"'
     if job.line[-1] != "out":
         common.fail(f"{' '.join(job.line)}: the output is not last")
-    seconds = timed([*binding(1, copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads",
+    seconds = timed([*common.on_cores(copies), "sh", "-c", alone, program, job.line[0], *job.line[1:-2], "--device", "cpu", "--threads",
                      "1", "--quiet", job.line[-2]], folder, 1)
     manifests = [json.loads((folder / f"manifest.{copy}").read_text()) for copy in range(copies)]
     if {"ranks"} & set().union(*manifests):

@@ -20,7 +20,6 @@ import needs
 numpy, = needs.packages("numpy")
 
 DIMENSIONS, K = 128, 32
-MPIRUN = ["mpirun", "--map-by", "slot:PE=1", "--bind-to", "core"]
 
 
 def draw(path, count, dice):
@@ -35,7 +34,7 @@ def run(program, folder, engine, queries, ranks):
     line = [program, "search", "dense", "--collection", "rows.fbin", "--queries", f"{queries}.fbin", "--k", K, "--engine", engine,
             "--device", "cpu", "--quiet", "--out", "out.ibin", "--values", "values.fbin", "--manifest", "manifest.json"]
     if engine == "mpi-knn":
-        line = [*MPIRUN, "-n", ranks, *line, "--threads", 1]
+        line = [*common.on_cores(ranks), *line, "--threads", 1]
     else:
         line += ["--threads", ranks]
     environment = common.MPI | {"OMP_NUM_THREADS": str(ranks if engine == "flat" else 1)}

@@ -10,8 +10,8 @@ missing value adds a number that is learned. Adam with decoupled decay, an eight
 labels are all equal teaches nothing and is left out.
 
 A fold has 20 settings, the same on all sets: the first of TRIED's values and 19 that were drawn. Training ends when MAP on the
-validation part has not risen for PATIENCE rounds over all queries, and the best round is kept. Of the settings the one with the
-best MAP on the validation part, as the program tells it, ranks the test part, which is read once all of them are trained.
+validation set has not risen for PATIENCE rounds over all queries, and the best round is kept. Of the settings the one with the
+best MAP on the validation set, as the program tells it, ranks the test set, which is read once all of them are trained.
 OUT_FOLDER/SET.jsonl gets a row a fold with all trials, OUT_FOLDER/SET/FoldN.score the scores, OUT_FOLDER/SET.md what
 `evaluate --ties average` says of them and of `fit` as it is, and differences as curve_goals.py has them. A run that was stopped
 goes on with the folds that are missing. One thread; needs numpy.
@@ -191,7 +191,7 @@ def one_round(networks, optimizer, setting, inputs, train, engine):
 
 
 def trained(setting, seed, train, vali, inputs):
-    """The networks at the round with the best MAP on the validation part, and that round."""
+    """The networks at the round with the best MAP on the validation set, and that round."""
     engine = numpy.random.default_rng(seed)
     networks = Networks(len(train.features), setting["layers"], engine)
     optimizer = Adam(networks.weights, setting["rate"], setting["decay"])
@@ -208,7 +208,7 @@ def trained(setting, seed, train, vali, inputs):
 
 
 def one_fold(program, folder, out):
-    """The row of a fold; writes the scores of its test part, by the best networks and by the recommended members."""
+    """The row of a fold; writes the scores of its test set, by the best networks and by the recommended members."""
     begin = time.process_time()
     train = Part(folder / "train.txt")
     vali = Part(folder / "vali.txt", train.features)

@@ -16,9 +16,8 @@ import common
 
 
 def run(program, fold, documents, folder):
-    """MAP and NDCG@10 of the test part, documents that were chosen."""
-    def call(*line):
-        common.call(program, *line, "--quiet", cwd=folder)
+    """MAP and NDCG@10 of the test set, documents that were chosen."""
+    call = common.program(program, "--quiet", cwd=folder)
     call("reduce", "--train", fold / "train.txt", "--max-documents", documents, "--out", "chosen.txt")
     call("fit", "--train", "chosen.txt", "--pool", fold / "train.txt", "--model", "model", "--members", "recommended")
     call("rank", "--model", "model", "--test", fold / "test.txt", "--out", "scores.txt")

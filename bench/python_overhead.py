@@ -13,7 +13,7 @@ alone count, on both sides. Steps:
   reduce      `reduce`. Python: fit of SelectiveSampler
   evaluate    `evaluate` of the scores. Python: evaluate
   recommended `fit --members recommended`, and `rank` by that model. Python: the same by RuleRanker("recommended")
-  neighbours  `search dense` of the test part's first rows (--searched, default all) among the training part's, k 10. Python:
+  neighbours  `search dense` of the test set's first rows (--searched, default all) among the training set's, k 10. Python:
               fit and kneighbors of DenseNeighbors on the same rows as float32
   metric      `search metric --metric l1 --index-type lc` of the same among the first METRIC_ROWS of them. Python: MetricNeighbors
   text        `search text` of the documents Q.tsv among T.tsv (id, tab, text), k 10. Python: fit and kneighbors of TextNeighbors
@@ -46,7 +46,7 @@ import time
 import common
 
 AROUND = ("read", "write")
-METRIC_ROWS = 20_000  # of the training part, at most: an index of distances between them
+METRIC_ROWS = 20_000  # of the training set, at most: an index of distances between them
 
 
 def program(arguments, folder, *rest):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Variants of the choice of documents beside the published sampler, judged on validation parts alone.
+"""Variants of the choice of documents beside the published sampler, judged on validation sets alone.
 
     sampler_variants.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--draws 3] [--jobs 1]
 

@@ -154,20 +154,17 @@ def agree(ours, theirs):
 
 class Rulerank:
     def __init__(self, program, folder, documents, queries, k):
-        self.program, self.folder, self.k = program, folder, k
+        self.folder, self.k = folder, k
+        self.run = common.program(program, "--index", folder / "index", "--quiet", "--device", "cpu", "--json", by=common.told)
         for name, rows in (("documents", documents), ("queries", queries)):
             dump_svmlight_file(rows, numpy.zeros(rows.shape[0]), str(self.folder / name))
-        self.run("--collection", self.folder / "documents", "--format", "svmlight")
+        self.run("search", "text", "--collection", self.folder / "documents", "--format", "svmlight")
         self.shape = (queries.shape[0], min(k, documents.shape[0]))
-
-    def run(self, *words):
-        return common.told(self.program, "search", "text", "--index", self.folder / "index", "--quiet", "--json", "--device", "cpu",
-                           *words)["seconds"]
 
     def search(self, engine, threads):
         """Seconds of the engine, and of all that a search does."""
-        took = self.run("--queries", self.folder / "queries", "--k", self.k, "--pad", "--engine",
-                        engine, "--threads", threads, "--out", self.folder / "found")
+        took = self.run("search", "text", "--queries", self.folder / "queries", "--k", self.k, "--pad", "--engine", engine,
+                        "--threads", threads, "--out", self.folder / "found")["seconds"]
         return took["nearest"], took["search"]
 
     def found(self):

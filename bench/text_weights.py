@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Which weights find the right neighbours: SMART's ways and BM25 compared on training parts alone,
-then the one that is chosen beside the one before it on the test parts.
+"""Which weights find the right neighbours: SMART's ways and BM25 compared on training sets alone,
+then the one that is chosen beside the one before it on the test sets.
 
   text_weights.py PROGRAM DATA_FOLDER OUT_FOLDER [--folds 3] [--collections 20news-bydate,r8,...]
 
 DATA_FOLDER as for text_classes.py, and cranfield/{cran.all.1400,cran.qry,QRelsCorrectedforTRECeval}.
-Classes: the training part is cut into folds (drawn, seed 1); each fold's documents are classified by
+Classes: the training set is cut into folds (drawn, seed 1); each fold's documents are classified by
 their neighbours among the others', by majority and by similarity, k = 1, 5, 10, 15 and 30; the value
 of a way is the mean accuracy over folds, votes and k. Cranfield: MAP of the queries with odd positions
-(the training part; grade 5, which means nothing, counts as 0), 1,000 documents a query; those with
-even positions are the test part. The way with the largest mean over the collections of its value
+(the training set; grade 5, which means nothing, counts as 0), 1,000 documents a query; those with
+even positions are the test set. The way with the largest mean over the collections of its value
 over that of BEFORE is chosen. Only matches are neighbours. Writes weights.tsv (all values) and prints
 the tables of the README as Markdown.
 """

@@ -3,8 +3,8 @@
 
   tune_peer.py PROGRAM DATA_FOLDER [--sets OHSUMED,MQ2008] [--fold 1] [--seconds 60] [--sampler tpe|random]
 
-Optuna chooses among the default candidates of `tune`; a trial is `rank` on the validation part and
-`evaluate`, as a user's script would have it. Both look for the best MAP of the validation part. One
+Optuna chooses among the default candidates of `tune`; a trial is `rank` on the validation set and
+`evaluate`, as a user's script would have it. Both look for the best MAP of the validation set. One
 JSON line a set: trials and the best of either, and the ratio of trials in the same time. DATA_FOLDER
 has letor/SET/FoldN/{train,vali}.txt. Needs optuna.
 """
@@ -29,8 +29,7 @@ def main():
     for name in a.sets:
         fold = a.data / "letor" / name / f"Fold{a.fold}"
         with common.scratch() as folder:
-            def run(*words):
-                common.call(a.program, *words, "--threads", 1, "--device", "cpu", cwd=folder)
+            run = common.program(a.program, "--threads", 1, "--device", "cpu", cwd=folder)
 
             def judged(*settings):
                 run("rank", "--train", fold / "train.txt", "--test", fold / "vali.txt", "--out", "scores", *settings)

@@ -1,4 +1,4 @@
-// Learning curves: labels against NDCG@10 on the test part, for two-stage active learning and what
+// Learning curves: labels against NDCG@10 on the test set, for two-stage active learning and what
 // a user would do instead.
 //
 //   two_stage_bench [SETS [FOLDS [METHODS [PER_QUERY [ROUNDS]]]]]     lists a,b,c; - for all

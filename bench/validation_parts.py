@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What member_evidence.py and sampler_variants.py share: samples of a fold's training part, rankings of its
-validation part, results that a later run goes on from, and intervals of differences. No test part is read."""
+"""What member_evidence.py and sampler_variants.py share: samples of a fold's training set, rankings of its
+validation set, results that a later run goes on from, and intervals of differences. No test set is read."""
 
 import collections
 import contextlib
@@ -30,7 +30,7 @@ SIZES = (2, 3, 4, 5, 6)  # rule sizes of the sampler
 
 
 def letor_sets(letor):
-    """The names of the folders that have folds with training and validation parts."""
+    """The names of the folders that have folds with training and validation sets."""
     return sorted(folder.name for folder in letor.iterdir()
                   if all((folder / "Fold1" / part).exists() for part in ("train.txt", "vali.txt")))
 
@@ -43,22 +43,20 @@ def qids_of(path):
 
 
 class Fold:
-    """A fold's training and validation part, and the program that learns from samples of the first."""
+    """A fold's training and validation set, and the program that learns from samples of the first."""
 
     def __init__(self, program, letor, name, number, scratch):
         folder = letor / name / f"Fold{number}"
         self.program, self.number, self.scratch = program, number, pathlib.Path(scratch)
+        self.run = common.program(program, "--quiet", by=common.output)
         self.train, self.vali = folder / "train.txt", folder / "vali.txt"
         self.lines = self.train.read_bytes().splitlines(True)
         self.labels = numpy.array([int(line.split(b" ", 1)[0]) for line in self.lines])
         _, sizes = qids_of(self.train)
         self.query = numpy.repeat(numpy.arange(len(sizes)), sizes)  # of each training document
         self.queries = numpy.split(numpy.arange(len(self.lines)), numpy.cumsum(sizes)[:-1])
-        self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # where a query of the validation part begins
+        self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # where a query of the validation set begins
         self.selections, self.binned = [], {}
-
-    def run(self, *words):
-        return common.output(self.program, *words, "--quiet")
 
     def cuts(self, method):
         """Cuts of all training documents, which read no label: `tube`, or `tube5` for 5 bins."""
@@ -70,7 +68,7 @@ class Fold:
         return path
 
     def bins(self, method):
-        """Bins of the training and of the validation part, a row a document; a missing value is the bin after
+        """Bins of the training and of the validation set, a row a document; a missing value is the bin after
         the last."""
         if method in self.binned:
             return self.binned[method]
@@ -113,14 +111,14 @@ class Fold:
         return path
 
     def ranked(self, sample_file, name, cuts, words):
-        """The scores of the validation part, which stay in the file `name` too."""
+        """The scores of the validation set, which stay in the file `name` too."""
         out = self.scratch / name
         by = ["--discretizer", self.cuts(cuts)] if cuts else []
         self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--threads", 1, "--device", "cpu")
         return numpy.loadtxt(out, ndmin=1)
 
     def ranked_within(self, sample_file, name, words):
-        """Likewise, by a model that was fitted with the whole training part as the pool of the sample."""
+        """Likewise, by a model that was fitted with the whole training set as the pool of the sample."""
         model, out = self.scratch / "model", self.scratch / name
         self.run("fit", "--train", sample_file, "--pool", self.train, "--model", model, *words, "--threads", 1)
         self.run("rank", "--model", model, "--test", self.vali, "--out", out, "--threads", 1, "--device", "cpu")
@@ -313,7 +311,7 @@ def comparison(arguments):
 
 
 def parsed(description, **options):
-    """The command line of a study of validation parts; its own options are beside those of all."""
+    """The command line of a study of validation sets; its own options are beside those of all."""
     a = common.arguments(description, "program", "letor", "out",
                          sets={"type": lambda text: text.split(","), "help": "default: all of LETOR_FOLDER"}, folds=[1, 2, 3, 4, 5],
                          draws=3, jobs={"type": int, "default": 1, "help": "processes side by side; the results are the same"},

@@ -41,9 +41,9 @@ struct feature_cuts {
 /// What was fitted: everything that turns a document into items, no more.
 struct discretizer {
   discretizer_options options;
-  std::vector<feature_cuts> features;  ///< all features of the training part, ascending;
+  std::vector<feature_cuts> features;  ///< all features of the training set, ascending;
                                        ///< one without a cut makes no items
-  feature_names names;                 ///< of these, where the training part has names
+  feature_names names;                 ///< of these, where the training set has names
   /// Of the arrays that they were fitted to, where that is known and more than the last feature's
   /// number: no document lists the features behind it. 0 where not.
   std::uint32_t columns = 0;
@@ -89,7 +89,7 @@ dataset normalize(context const& ctx, dataset const& data, normalization how,
 /// or have mean 0 and standard deviation 1. A document that does not list a feature has 0.
 std::vector<std::uint32_t> features_normalized_within_queries(dataset const& data);
 
-/// Fits cuts on a training part. Features that no document lists have no cuts.
+/// Fits cuts on a training set. Features that no document lists have no cuts.
 /// `ctx.seed` draws the folds of `bins == 0`. Throws `usage_error` for bins out of range.
 discretizer fit_discretizer(context const& ctx, dataset const& train,
                             discretizer_options const& options);

@@ -260,24 +260,24 @@ void label(query_model const& query, std::span<double const> shares,
   for (; done < n; ++done) labels[order[done]] = 0;
 }
 
-/// Numbers of documents of a part's queries: one each, and the rest by drawn weights between a
+/// Numbers of documents of a subset's queries: one each, and the rest by drawn weights between a
 /// quarter of the mean and some three times it.
-std::vector<std::size_t> query_sizes_of(std::uint64_t seed, part_size const& part,
+std::vector<std::size_t> query_sizes_of(std::uint64_t seed, set_size const& subset,
                                         std::size_t first_query) {
   __extension__ using wide = unsigned __int128;
-  std::vector<std::uint64_t> until(part.queries + 1, 0);
+  std::vector<std::uint64_t> until(subset.queries + 1, 0);
   std::uint64_t const key = stream::fork(seed, query_sizes);
-  for (std::size_t q = 0; q < part.queries; ++q) {
+  for (std::size_t q = 0; q < subset.queries; ++q) {
     stream draw(stream::fork(key, first_query + q));
     std::uint64_t const a = draw.next() >> 48, b = draw.next() >> 48;
     until[q + 1] = until[q] + (1U << 14) + 3 * ((a * b) >> 16);
   }
-  std::vector<std::size_t> sizes(part.queries);
-  std::size_t const rest = part.documents - part.queries;
+  std::vector<std::size_t> sizes(subset.queries);
+  std::size_t const rest = subset.documents - subset.queries;
   auto const share = [&](std::size_t q) {
     return static_cast<std::size_t>(static_cast<wide>(rest) * until[q] / until.back());
   };
-  for (std::size_t q = 0; q < part.queries; ++q) sizes[q] = 1 + share(q + 1) - share(q);
+  for (std::size_t q = 0; q < subset.queries; ++q) sizes[q] = 1 + share(q + 1) - share(q);
   return sizes;
 }
 
@@ -287,16 +287,16 @@ struct plan {
   std::size_t size = 0;
 };
 
-std::vector<plan> plan_parts(context const& ctx, sample_options const& options,
-                             std::span<std::size_t const> parts) {
+std::vector<plan> plan_subsets(context const& ctx, sample_options const& options,
+                               std::span<std::size_t const> subsets) {
   std::vector<plan> queries;
-  for (std::size_t const part : parts) {
-    if (part >= options.parts.size())
+  for (std::size_t const subset : subsets) {
+    if (subset >= options.subsets.size())
       throw usage_error(
-          fmt::format("sample: there is no part {} of {}", part, options.parts.size()));
+          fmt::format("sample: there is no subset {} of {}", subset, options.subsets.size()));
     std::size_t first = 0;
-    for (std::size_t p = 0; p < part; ++p) first += options.parts[p].queries;
-    for (std::size_t const size : query_sizes_of(ctx.seed, options.parts[part], first))
+    for (std::size_t p = 0; p < subset; ++p) first += options.subsets[p].queries;
+    for (std::size_t const size : query_sizes_of(ctx.seed, options.subsets[subset], first))
       queries.push_back({first++, size});
   }
   return queries;
@@ -350,13 +350,13 @@ void check(sample_options const& options) {
     sum += share;
   }
   if (!(sum > 0) || !std::isfinite(sum)) throw usage_error("sample: no label has a share");
-  if (options.parts.empty()) throw usage_error("sample: there are no parts");
-  for (part_size const& part : options.parts)
-    if (part.queries < 1 || part.documents < part.queries)
+  if (options.subsets.empty()) throw usage_error("sample: there are no subsets");
+  for (set_size const& subset : options.subsets)
+    if (subset.queries < 1 || subset.documents < subset.queries)
       throw usage_error(fmt::format(
-          "sample: {} share {} in a part, expected at "
+          "sample: {} share {} in a subset, expected at "
           "least one query and one document each",
-          counted(part.queries, "query", "queries"), counted(part.documents, "document")));
+          counted(subset.queries, "query", "queries"), counted(subset.documents, "document")));
 }
 
 void append_sample_line(dataset const& data, query_group const& query, std::size_t d,
@@ -376,13 +376,13 @@ sample_options options_of(shape const& which) {
   options.features = which.features;
   options.label_shares.assign(which.label_shares.begin(), which.label_shares.end());
   options.folds = static_cast<std::size_t>(which.folds);
-  std::size_t const shared = which.folds == 1 ? 1 : 3;  // parts that make the training set
+  std::size_t const shared = which.folds == 1 ? 1 : 3;  // subsets that make the training set
   for (std::size_t p = 0; p < shared; ++p)
-    options.parts.push_back(
+    options.subsets.push_back(
         {which.train_documents * (p + 1) / shared - which.train_documents * p / shared,
          which.train_queries * (p + 1) / shared - which.train_queries * p / shared});
-  options.parts.push_back({which.vali_documents, which.vali_queries});
-  options.parts.push_back({which.test_documents, which.test_queries});
+  options.subsets.push_back({which.vali_documents, which.vali_queries});
+  options.subsets.push_back({which.test_documents, which.test_queries});
   return options;
 }
 
@@ -392,11 +392,11 @@ sample_options options_of(std::size_t documents, std::uint32_t features, std::si
     throw usage_error(fmt::format("{} folds, expected 1 (one split) or at least 3", folds));
   if (labels < 1 || labels > 16)
     throw usage_error(fmt::format("{} labels, expected 1 to 16", labels));
-  std::size_t const parts = folds == 1 ? 3 : folds;
-  if (queries == 0) queries = std::max((documents + 99) / 100, parts);
-  if (queries < parts)
-    throw usage_error(fmt::format("{}, expected at least {}, one a part",
-                                  counted(queries, "query", "queries"), parts));
+  std::size_t const subsets = folds == 1 ? 3 : folds;
+  if (queries == 0) queries = std::max((documents + 99) / 100, subsets);
+  if (queries < subsets)
+    throw usage_error(fmt::format("{}, expected at least {}, one a subset",
+                                  counted(queries, "query", "queries"), subsets));
   if (documents < queries)
     throw usage_error(fmt::format("{}, expected at least {}, one a query",
                                   counted(documents, "document"), queries));
@@ -408,20 +408,20 @@ sample_options options_of(std::size_t documents, std::uint32_t features, std::si
   options.folds = folds;
   for (std::uint32_t l = 0; l < labels; ++l)
     options.label_shares.push_back(1.0 / static_cast<double>(std::uint64_t{1} << (2 * l)));
-  // Ends of the parts, in fifths for one split; the queries decide, each part has one at least.
+  // Ends of the subsets, in fifths for one split; the queries decide, each subset has one at least.
   std::vector<std::size_t> ends;
-  for (std::size_t p = 1; p <= parts; ++p)
+  for (std::size_t p = 1; p <= subsets; ++p)
     ends.push_back(folds == 1 ? std::array<std::size_t, 3>{3, 4, 5}[p - 1] : p);
   std::size_t const whole = ends.back();
   std::size_t documents_before = 0, queries_before = 0;
-  for (std::size_t p = 0; p < parts; ++p) {
-    std::size_t const left = parts - 1 - p;  // parts after this one
+  for (std::size_t p = 0; p < subsets; ++p) {
+    std::size_t const left = subsets - 1 - p;  // subsets after this one
     std::size_t const queries_until =
         std::clamp(queries * ends[p] / whole, queries_before + 1, queries - left);
     std::size_t const documents_until =
         std::clamp(documents * ends[p] / whole, documents_before + queries_until - queries_before,
                    documents - (queries - queries_until));
-    options.parts.push_back({documents_until - documents_before, queries_until - queries_before});
+    options.subsets.push_back({documents_until - documents_before, queries_until - queries_before});
     documents_before = documents_until;
     queries_before = queries_until;
   }
@@ -429,11 +429,11 @@ sample_options options_of(std::size_t documents, std::uint32_t features, std::si
   return options;
 }
 
-dataset sample_parts(context const& ctx, sample_options const& options,
-                     std::span<std::size_t const> parts) {
+dataset sample_subsets(context const& ctx, sample_options const& options,
+                       std::span<std::size_t const> subsets) {
   check(options);
   model const m = make_model(options.features);
-  std::vector<plan> const queries = plan_parts(ctx, options, parts);
+  std::vector<plan> const queries = plan_subsets(ctx, options, subsets);
   std::size_t documents = 0;
   for (plan const& query : queries) documents += query.size;
   dataset data;
@@ -453,35 +453,35 @@ dataset sample_parts(context const& ctx, sample_options const& options,
 }
 
 dataset sample_documents(context const& ctx, sample_options const& options) {
-  std::vector<std::size_t> all(options.parts.size());
+  std::vector<std::size_t> all(options.subsets.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  return sample_parts(ctx, options, all);
+  return sample_subsets(ctx, options, all);
 }
 
 sampled_fold sample_fold(context const& ctx, shape const& which) {
   sample_options const options = options_of(which);
-  fold_parts const roles = letor_rotation(0, options.parts.size());
-  return {sample_parts(ctx, options, roles.train),
-          sample_parts(ctx, options, std::array{roles.test})};
+  fold_subsets const roles = letor_rotation(0, options.subsets.size());
+  return {sample_subsets(ctx, options, roles.train),
+          sample_subsets(ctx, options, std::array{roles.test})};
 }
 
 std::vector<written_fold> write_sample(context const& ctx, sample_options const& options,
                                        std::string const& folder) {
   check(options);
-  if (options.folds < 1 || options.folds > options.parts.size())
+  if (options.folds < 1 || options.folds > options.subsets.size())
     throw usage_error(fmt::format("sample: {} of {}", counted(options.folds, "fold"),
-                                  counted(options.parts.size(), "part")));
+                                  counted(options.subsets.size(), "subset")));
   model const m = make_model(options.features);
   std::uint64_t done = 0, total = 0;
-  for (part_size const& part : options.parts) total += part.documents * options.folds;
+  for (set_size const& subset : options.subsets) total += subset.documents * options.folds;
   std::vector<std::string> texts;
-  auto const write_parts = [&](std::span<std::size_t const> parts, output_file& out) {
-    part_size size;
-    for (std::size_t const part : parts) {
-      size.documents += options.parts[part].documents;
-      size.queries += options.parts[part].queries;
+  auto const write_set = [&](std::span<std::size_t const> subsets, output_file& out) {
+    set_size size;
+    for (std::size_t const subset : subsets) {
+      size.documents += options.subsets[subset].documents;
+      size.queries += options.subsets[subset].queries;
     }
-    std::vector<plan> const queries = plan_parts(ctx, options, parts);
+    std::vector<plan> const queries = plan_subsets(ctx, options, subsets);
     std::span<plan const> rest = queries;
     while (!rest.empty()) {
       std::size_t const count = block_of(rest, options.features, std::size_t{1} << 20);
@@ -506,15 +506,15 @@ std::vector<written_fold> write_sample(context const& ctx, sample_options const&
   };
   std::vector<written_fold> written;
   for (std::size_t fold = 0; fold < options.folds; ++fold) {
-    fold_parts const roles = letor_rotation(fold, options.parts.size());
+    fold_subsets const roles = letor_rotation(fold, options.subsets.size());
     std::string const place = make_fold_folder(folder, fold);
     output_file train(place + "/train.txt"), vali(place + "/vali.txt"), test(place + "/test.txt");
     written_fold& sizes = written.emplace_back(written_fold{place, {}, {}, {}});
-    sizes.train = write_parts(roles.train, train);
-    sizes.vali = write_parts(std::array{roles.vali}, vali);
-    sizes.test = write_parts(std::array{roles.test}, test);
-    for (output_file* const part : {&train, &vali, &test}) part->flush();
-    for (output_file* const part : {&train, &vali, &test}) part->commit();
+    sizes.train = write_set(roles.train, train);
+    sizes.vali = write_set(std::array{roles.vali}, vali);
+    sizes.test = write_set(std::array{roles.test}, test);
+    for (output_file* const file : {&train, &vali, &test}) file->flush();
+    for (output_file* const file : {&train, &vali, &test}) file->commit();
   }
   return written;
 }

@@ -34,7 +34,7 @@ std::span<shape const> shapes() noexcept;
 /// The shape of that name. Throws `usage_error` that lists the names.
 shape const& find_shape(std::string_view name);
 
-/// What is drawn: parts, one after the other, of one collection.
+/// What is drawn: subsets, one after the other, of one collection.
 ///
 /// The model. A query judges its documents by a latent relevance: the largest get the largest
 /// label, in shares that vary from query to query around `label_shares`. Features come as LETOR's
@@ -48,33 +48,33 @@ shape const& find_shape(std::string_view name);
 struct sample_options {
   std::uint32_t features = 0;        ///< 1 to 2^20; numbered from 1, all listed, zeros too
   std::vector<double> label_shares;  ///< of the labels 0, 1, ...; 0 or more each, not all 0
-  std::vector<part_size> parts;      ///< S1, S2, ...: at least one, each of a query or more
-  std::size_t folds = 5;             ///< to write: the first of LETOR's rotations of the parts
+  std::vector<set_size> subsets;     ///< S1, S2, ...: at least one, each of a query or more
+  std::size_t folds = 5;             ///< to write: the first of LETOR's rotations of the subsets
 };
 
-/// A named shape: parts S1, S2, S3 of the training size together, S4 and S5; one split has the
-/// parts train, vali, test.
+/// A named shape: subsets S1, S2, S3 of the training size together, S4 and S5; one split has the
+/// subsets train, vali, test.
 sample_options options_of(shape const& which);
 
-/// A free size. `queries` 0: one for each hundred documents, and one a part at least. Label l + 1
-/// is a quarter as frequent as label l, of `labels` labels. `folds` equal parts; 1: one split
+/// A free size. `queries` 0: one for each hundred documents, and one a subset at least. Label l + 1
+/// is a quarter as frequent as label l, of `labels` labels. `folds` equal subsets; 1: one split
 /// into 3/5, 1/5, 1/5. Throws `usage_error` for sizes that cannot be drawn.
 sample_options options_of(std::size_t documents, std::uint32_t features, std::size_t queries,
                           std::uint32_t labels, std::size_t folds);
 
-/// Draws the parts whose indexes are given, in that order, with the seed of the context, in
+/// Draws the subsets whose indexes are given, in that order, with the seed of the context, in
 /// parallel over queries. A document depends on the seed, the options and its position in the
-/// collection alone, not on which other parts are drawn: the same bits for any number of threads,
+/// collection alone, not on which other subsets are drawn: the same bits for any number of threads,
 /// on every machine. Queries are numbered from 1 through the collection. The set has no text:
 /// `lines` and `line_numbers` are empty. Takes 16 bytes an entry and little more. Throws
 /// `usage_error` for options out of range.
-dataset sample_parts(context const& ctx, sample_options const& options,
-                     std::span<std::size_t const> parts);
+dataset sample_subsets(context const& ctx, sample_options const& options,
+                       std::span<std::size_t const> subsets);
 
-/// All parts in their order.
+/// All subsets in their order.
 dataset sample_documents(context const& ctx, sample_options const& options);
 
-/// A training and a test part of exactly the published numbers of documents.
+/// A training and a test set of exactly the published numbers of documents.
 struct sampled_fold {
   dataset train;
   dataset test;

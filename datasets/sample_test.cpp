@@ -125,19 +125,19 @@ TEST(sample, is_the_same_for_any_number_of_threads) {
   EXPECT_NE(one.labels, other.labels);
 }
 
-TEST(sample, a_part_does_not_depend_on_the_others_drawn) {
+TEST(sample, a_subset_does_not_depend_on_the_others_drawn) {
   sample_options const options = options_of(900, 12, 30, 3, 5);
   dataset const all = sample_documents(seeded(3), options);
   std::size_t first = 0;
-  for (std::size_t part = 0; part < 5; ++part) {
-    dataset const alone = sample_parts(seeded(3), options, std::array{part});
-    std::vector<std::size_t> chosen(options.parts[part].documents);
+  for (std::size_t s = 0; s < 5; ++s) {
+    dataset const alone = sample_subsets(seeded(3), options, std::array{s});
+    std::vector<std::size_t> chosen(options.subsets[s].documents);
     std::iota(chosen.begin(), chosen.end(), first);
     expect_same(alone, subset(all, chosen));
     first += chosen.size();
   }
   EXPECT_EQ(first, all.size());
-  EXPECT_THROW(sample_parts(seeded(3), options, std::array<std::size_t, 1>{5}), usage_error);
+  EXPECT_THROW(sample_subsets(seeded(3), options, std::array<std::size_t, 1>{5}), usage_error);
 }
 
 TEST(sample, has_no_text) {
@@ -169,12 +169,12 @@ TEST(sample, sizes_are_met_exactly) {
       next = q.end;
     }
     EXPECT_EQ(next, documents);
-    EXPECT_EQ(options.parts.size(), folds == 1 ? 3U : folds);
+    EXPECT_EQ(options.subsets.size(), folds == 1 ? 3U : folds);
   }
   sample_options const fifths = options_of(1000, 2, 50, 2, 1);
-  EXPECT_EQ(fifths.parts[0].documents, 600U);
-  EXPECT_EQ(fifths.parts[1].queries, 10U);
-  EXPECT_EQ(fifths.parts[2].documents, 200U);
+  EXPECT_EQ(fifths.subsets[0].documents, 600U);
+  EXPECT_EQ(fifths.subsets[1].queries, 10U);
+  EXPECT_EQ(fifths.subsets[2].documents, 200U);
 }
 
 TEST(sample, refuses_sizes_that_cannot_be_drawn) {
@@ -310,14 +310,14 @@ TEST(write_sample, reads_back_as_the_set_in_memory) {
   write_sample(seeded(6), options, folder / "drawn");
   std::map<std::string, int> tested;
   for (std::size_t fold = 0; fold < 5; ++fold) {
-    fold_parts const roles = letor_rotation(fold, 5);
+    fold_subsets const roles = letor_rotation(fold, 5);
     std::string const place = fmt::format("{}/Fold{}", folder / "drawn", fold + 1);
     expect_same(read_svmlight({}, place + "/train.txt"),
-                sample_parts(seeded(6), options, roles.train));
+                sample_subsets(seeded(6), options, roles.train));
     expect_same(read_svmlight({}, place + "/vali.txt"),
-                sample_parts(seeded(6), options, std::array{roles.vali}));
+                sample_subsets(seeded(6), options, std::array{roles.vali}));
     dataset const test = read_svmlight({}, place + "/test.txt");
-    expect_same(test, sample_parts(seeded(6), options, std::array{roles.test}));
+    expect_same(test, sample_subsets(seeded(6), options, std::array{roles.test}));
     EXPECT_EQ(test.docid(0), test.queries[0].qid + "-1");
     for (query_group const& q : test.queries) ++tested[q.qid];
   }
@@ -333,7 +333,7 @@ TEST(write_sample, first_fold_of_a_shape_is_that_of_sample_fold) {
     temporary_folder const folder;
     small.folds = folds;
     sample_options options = options_of(small);
-    EXPECT_EQ(options.parts.size(), folds == 5 ? 5U : 3U);
+    EXPECT_EQ(options.subsets.size(), folds == 5 ? 5U : 3U);
     options.folds = 1;
     write_sample(seeded(8), options, folder / "drawn");
     auto const [train, test] = sample_fold(seeded(8), small);

@@ -26,13 +26,13 @@ void check_folds(std::size_t folds) {
 
 }  // namespace
 
-fold_parts letor_rotation(std::size_t fold, std::size_t folds) {
+fold_subsets letor_rotation(std::size_t fold, std::size_t folds) {
   check_folds(folds);
-  fold_parts parts;
-  for (std::size_t i = 0; i + 2 < folds; ++i) parts.train.push_back((fold + i) % folds);
-  parts.vali = (fold + folds - 2) % folds;
-  parts.test = (fold + folds - 1) % folds;
-  return parts;
+  fold_subsets subsets;
+  for (std::size_t i = 0; i + 2 < folds; ++i) subsets.train.push_back((fold + i) % folds);
+  subsets.vali = (fold + folds - 2) % folds;
+  subsets.test = (fold + folds - 1) % folds;
+  return subsets;
 }
 
 std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset const& data,
@@ -49,30 +49,30 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
     random_engine engine(ctx.seed);
     shuffle(std::span(order), engine);
   }
-  // The first parts get one more where the numbers do not divide.
-  std::vector<std::vector<std::size_t>> parts(options.folds);
+  // The first subsets get one more where the numbers do not divide.
+  std::vector<std::vector<std::size_t>> subsets(options.folds);
   auto next = order.begin();
   for (std::size_t p = 0; p < options.folds; ++p) {
     auto const size = static_cast<std::ptrdiff_t>(queries / options.folds +
                                                   (p < queries % options.folds ? 1 : 0));
-    parts[p].assign(next, next + size);
-    std::sort(parts[p].begin(), parts[p].end());
+    subsets[p].assign(next, next + size);
+    std::sort(subsets[p].begin(), subsets[p].end());
     next += size;
   }
-  return parts;
+  return subsets;
 }
 
 std::vector<fold_documents> split_folds(context const& ctx, dataset const& data,
                                         split_options const& options) {
-  auto const parts = split_queries(ctx, data, options);
-  auto const add = [&](std::size_t part, std::vector<std::size_t>& to) {
-    for (std::size_t const q : parts[part])
+  auto const subsets = split_queries(ctx, data, options);
+  auto const add = [&](std::size_t subset, std::vector<std::size_t>& to) {
+    for (std::size_t const q : subsets[subset])
       for (std::size_t d = data.queries[q].begin; d < data.queries[q].end; ++d) to.push_back(d);
   };
   std::vector<fold_documents> folds(options.folds);
   for (std::size_t fold = 0; fold < options.folds; ++fold) {
-    fold_parts const roles = letor_rotation(fold, options.folds);
-    for (std::size_t const part : roles.train) add(part, folds[fold].train);
+    fold_subsets const roles = letor_rotation(fold, options.folds);
+    for (std::size_t const subset : roles.train) add(subset, folds[fold].train);
     add(roles.vali, folds[fold].vali);
     add(roles.test, folds[fold].test);
   }
@@ -90,8 +90,8 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
   std::uint64_t const total = data.size() * folds.size();
   std::uint64_t done = 0;
   // Query by query: within one the order is that of the file.
-  auto const write_part = [&](std::span<std::size_t const> documents, output_file& out) {
-    part_size size;
+  auto const write_set = [&](std::span<std::size_t const> documents, output_file& out) {
+    set_size size;
     write_header(data, out);
     for (std::size_t i = 0; i < documents.size();) {
       auto const query =
@@ -119,11 +119,11 @@ std::vector<written_fold> write_folds(context const& ctx, dataset const& data,
     output_file vali = open("/vali.txt", sums[1]);
     output_file test = open("/test.txt", sums[2]);
     written_fold& sizes = written.emplace_back(written_fold{path, {}, {}, {}});
-    sizes.train = write_part(folds[fold].train, train);
-    sizes.vali = write_part(folds[fold].vali, vali);
-    sizes.test = write_part(folds[fold].test, test);
-    for (output_file* const part : {&train, &vali, &test}) part->flush();
-    for (output_file* const part : {&train, &vali, &test}) part->commit();
+    sizes.train = write_set(folds[fold].train, train);
+    sizes.vali = write_set(folds[fold].vali, vali);
+    sizes.test = write_set(folds[fold].test, test);
+    for (output_file* const file : {&train, &vali, &test}) file->flush();
+    for (output_file* const file : {&train, &vali, &test}) file->commit();
     if (with_sha256) std::ranges::transform(sums, sizes.sha256.begin(), &sha256::hex);
   }
   return written;

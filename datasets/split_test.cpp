@@ -58,14 +58,14 @@ std::string odd_text(std::size_t queries) {
 }
 
 TEST(letor_rotation, is_that_of_letor) {
-  using parts = std::vector<std::size_t>;
-  EXPECT_EQ(letor_rotation(0, 5).train, (parts{0, 1, 2}));
+  using subsets = std::vector<std::size_t>;
+  EXPECT_EQ(letor_rotation(0, 5).train, (subsets{0, 1, 2}));
   EXPECT_EQ(letor_rotation(0, 5).vali, 3U);
   EXPECT_EQ(letor_rotation(0, 5).test, 4U);
-  EXPECT_EQ(letor_rotation(3, 5).train, (parts{3, 4, 0}));
+  EXPECT_EQ(letor_rotation(3, 5).train, (subsets{3, 4, 0}));
   EXPECT_EQ(letor_rotation(3, 5).vali, 1U);
   EXPECT_EQ(letor_rotation(3, 5).test, 2U);
-  EXPECT_EQ(letor_rotation(2, 3).train, (parts{2}));
+  EXPECT_EQ(letor_rotation(2, 3).train, (subsets{2}));
   EXPECT_EQ(letor_rotation(2, 3).vali, 0U);
   EXPECT_EQ(letor_rotation(2, 3).test, 1U);
   for (std::size_t const folds : {0, 1, 2}) EXPECT_THROW(letor_rotation(0, folds), usage_error);
@@ -75,7 +75,7 @@ TEST(letor_rotation, uses_every_part_once_a_fold_and_tests_each_once) {
   for (std::size_t folds = 3; folds <= 12; ++folds) {
     std::set<std::size_t> tested;
     for (std::size_t fold = 0; fold < folds; ++fold) {
-      fold_parts const roles = letor_rotation(fold, folds);
+      fold_subsets const roles = letor_rotation(fold, folds);
       std::set<std::size_t> used(roles.train.begin(), roles.train.end());
       EXPECT_EQ(roles.train.size(), folds - 2);
       used.insert(roles.vali);
@@ -91,15 +91,15 @@ TEST(letor_rotation, uses_every_part_once_a_fold_and_tests_each_once) {
 TEST(letor_rotation, agrees_with_the_folds_of_mq2008) {
   RULERANK_REAL_DATA(folder, "letor/MQ2008");
   for (std::size_t fold = 0; fold < 5; ++fold) {
-    fold_parts const roles = letor_rotation(fold, 5);
-    auto const part = [&](std::size_t p) {
+    fold_subsets const roles = letor_rotation(fold, 5);
+    auto const subset = [&](std::size_t p) {
       return content(fmt::format("{}/S{}.txt", folder, p + 1));
     };
     std::string train;
-    for (std::size_t const p : roles.train) train += part(p);
+    for (std::size_t const p : roles.train) train += subset(p);
     EXPECT_EQ(lines_of(fold_file(folder, fold, "train")), lines_of(train));
-    EXPECT_EQ(lines_of(fold_file(folder, fold, "vali")), lines_of(part(roles.vali)));
-    EXPECT_EQ(lines_of(fold_file(folder, fold, "test")), lines_of(part(roles.test)));
+    EXPECT_EQ(lines_of(fold_file(folder, fold, "vali")), lines_of(subset(roles.vali)));
+    EXPECT_EQ(lines_of(fold_file(folder, fold, "test")), lines_of(subset(roles.test)));
   }
 }
 
@@ -110,14 +110,14 @@ TEST(split_queries, deals_every_query_once_and_evenly) {
     for (std::size_t const folds : {std::size_t{3}, std::size_t{5}, queries}) {
       if (folds > queries) continue;
       for (bool const shuffled : {false, true}) {
-        auto const parts = split_queries({}, data, {folds, shuffled});
-        ASSERT_EQ(parts.size(), folds);
+        auto const subsets = split_queries({}, data, {folds, shuffled});
+        ASSERT_EQ(subsets.size(), folds);
         std::vector<std::size_t> all;
-        for (auto const& part : parts) {
-          EXPECT_GE(part.size(), queries / folds);
-          EXPECT_LE(part.size(), (queries + folds - 1) / folds);
-          EXPECT_TRUE(std::is_sorted(part.begin(), part.end()));
-          all.insert(all.end(), part.begin(), part.end());
+        for (auto const& subset : subsets) {
+          EXPECT_GE(subset.size(), queries / folds);
+          EXPECT_LE(subset.size(), (queries + folds - 1) / folds);
+          EXPECT_TRUE(std::is_sorted(subset.begin(), subset.end()));
+          all.insert(all.end(), subset.begin(), subset.end());
         }
         EXPECT_TRUE(shuffled || std::is_sorted(all.begin(), all.end()));
         std::sort(all.begin(), all.end());
@@ -167,7 +167,7 @@ TEST(write_split, writes_lines_verbatim_and_each_query_in_one_test_part) {
         for (std::string const& line : lines_of(written)) {
           whole.push_back(line);
           std::string const qid = line.substr(2, line.find("  ") - 2);
-          EXPECT_EQ(part_of.emplace(qid, name).first->second, name) << "query in two parts";
+          EXPECT_EQ(part_of.emplace(qid, name).first->second, name) << "query in two subsets";
           if (name == "test") {
             tested.push_back(line);
             EXPECT_EQ(test_fold.emplace(qid, fold).first->second, fold);
@@ -200,8 +200,8 @@ TEST(write_folds, says_the_checksums_of_its_files) {
   dataset const data = parse_svmlight({}, odd_text(10), "odd.txt");
   auto const folds = split_folds({}, data, {.folds = 3});
   for (written_fold const& fold : write_folds({}, data, folds, folder / "out", true))
-    for (std::size_t part = 0; char const* const name : {"train", "vali", "test"})
-      EXPECT_EQ(fold.sha256[part++], sha256_of_file(fold.folder + "/" + name + ".txt"));
+    for (std::size_t subset = 0; char const* const name : {"train", "vali", "test"})
+      EXPECT_EQ(fold.sha256[subset++], sha256_of_file(fold.folder + "/" + name + ".txt"));
   EXPECT_EQ(write_folds({}, data, folds, folder / "out")[0].sha256[0], "");
 }
 

@@ -127,4 +127,10 @@ std::string text_element(double x, double y, std::string_view words, std::string
                      attributes, escape_xml(words));
 }
 
+std::string stretched_picture(int width, int height, std::string_view shapes) {
+  return fmt::format(
+      "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{}</svg>",
+      width, height, shapes);
+}
+
 }  // namespace rulerank::eval

@@ -44,5 +44,7 @@ std::string clean_xml(std::string_view text);
 /// A text element; `words` is escaped, `attributes` begin with a blank.
 std::string text_element(double x, double y, std::string_view words, std::string_view anchor,
                          std::string_view attributes = {});
+/// A picture of these shapes that is stretched to the box it is in; readers of pages pass over it.
+std::string stretched_picture(int width, int height, std::string_view shapes);
 
 }  // namespace rulerank::eval

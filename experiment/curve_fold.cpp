@@ -29,8 +29,8 @@ using json_text = nlohmann::ordered_json;
 constexpr std::size_t steps_between_looks = 10;  // trees, when a trial is judged
 constexpr std::size_t folds_of_sample = 5;
 
-/// A fold's parts as items, by one method of cuts.
-struct binned_parts {
+/// A fold's sets as items, by one method of cuts.
+struct binned_sets {
   datasets::binned_dataset train, vali, test;
   std::shared_ptr<datasets::discretizer const> cuts;
 };
@@ -110,35 +110,35 @@ class curve_runner {
  private:
   void read() {
     stage_timer const timer(work_.out, "read");
-    train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
+    train_ = work_.source.read(ctx_, fold_, fold_set::train, work_.out.warn);
     datasets::expect_labels(train_, "learn from");
     if (fold_ == 0) warn_of_order(work_.out, train_);
     test_ = datasets::renumbered(std::move(test_), train_.names);
     if (needs_validation(options_))
-      vali_ = datasets::renumbered(work_.source.read(ctx_, fold_, part::vali, work_.out.warn),
+      vali_ = datasets::renumbered(work_.source.read(ctx_, fold_, fold_set::vali, work_.out.warn),
                                    train_.names);
     result_.train_documents = train_.size();
     result_.vali_documents = vali_.size();
     for (datasets::query_group const& q : test_.queries) result_.qids.push_back(q.qid);
   }
 
-  binned_parts binned_by(datasets::binning method) {
+  binned_sets binned_by(datasets::binning method) {
     datasets::discretizer_options how = options_.discretizer;
     how.method = method;
     auto cuts =
         std::make_shared<datasets::discretizer const>(datasets::fit_discretizer(ctx_, train_, how));
-    binned_parts parts{datasets::apply_discretizer(ctx_, train_, *cuts),
-                       datasets::apply_discretizer(ctx_, vali_, *cuts),
-                       datasets::apply_discretizer(ctx_, test_, *cuts), cuts};
-    datasets::expect_items(train_, parts.train);
-    return parts;
+    binned_sets sets{datasets::apply_discretizer(ctx_, train_, *cuts),
+                     datasets::apply_discretizer(ctx_, vali_, *cuts),
+                     datasets::apply_discretizer(ctx_, test_, *cuts), cuts};
+    datasets::expect_items(train_, sets.train);
+    return sets;
   }
 
-  /// The parts by every method that the sampling or a system uses: cuts read no labels.
+  /// The sets by every method that the sampling or a system uses: cuts read no labels.
   void bin() {
     stage_timer const timer(work_.out, "discretize");
     auto const need = [&](datasets::binning method) {
-      if (!parts_.contains(method)) parts_.emplace(method, binned_by(method));
+      if (!sets_.contains(method)) sets_.emplace(method, binned_by(method));
     };
     need(options_.discretizer.method);
     for (learners::system const& s : work_.systems) {
@@ -159,7 +159,7 @@ class curve_runner {
     ways.partitions = options_.partitions;
     ways.feature_order = options_.feature_order;
     ways.feature_order_file = options_.feature_order_file;
-    chooser_.emplace(ctx_, train_, parts_.at(options_.discretizer.method).train, ways, most,
+    chooser_.emplace(ctx_, train_, sets_.at(options_.discretizer.method).train, ways, most,
                      work_.source.number(fold_));
   }
 
@@ -180,8 +180,8 @@ class curve_runner {
                                             std::size_t steps,
                                             std::vector<std::size_t> const& documents) const {
     auto learner = t.make(ctx.seed, steps);
-    binned_parts const& parts = parts_.at(t.method);
-    learner->fit(ctx, {train_, parts.train, parts.cuts}, {documents, train_.labels});
+    binned_sets const& sets = sets_.at(t.method);
+    learner->fit(ctx, {train_, sets.train, sets.cuts}, {documents, train_.labels});
     return learner;
   }
 
@@ -263,16 +263,16 @@ class curve_runner {
     return s.trials.empty() ? 0 : s.trials.size() + 1;
   }
 
-  /// The validation part's value of a trial, by the number of trees that is best there.
+  /// The validation set's value of a trial, by the number of trees that is best there.
   json_text validate(context const& ctx, learners::trial const& t,
                      std::vector<std::size_t> const& sample) const {
     auto const learner = learnt(ctx, t, 0, sample);
-    binned_parts const& parts = parts_.at(t.method);
+    binned_sets const& sets = sets_.at(t.method);
     eval::profile rules = options_.profile;
-    rules.max_label.reset();  // that of the test parts
+    rules.max_label.reset();  // that of the test sets
     std::vector<std::size_t> const looks = looks_up_to(learner->steps());
     std::vector<std::vector<double>> const scores =
-        learner->scores_by_steps(ctx, {vali_, parts.vali, parts.cuts}, looks);
+        learner->scores_by_steps(ctx, {vali_, sets.vali, sets.cuts}, looks);
     best_steps best;
     for (std::size_t k = 0; k < looks.size(); ++k) {
       ctx.check_stop();
@@ -296,7 +296,7 @@ class curve_runner {
       for (std::size_t const place : f.judged) labels.push_back(train_.labels[f.lists[place]]);
     bool const equal = std::equal(labels.begin() + 1, labels.end(), labels.begin());
     if (dealt.size() < 2 || equal) return best_steps{0.5, 0}.result(false);
-    binned_parts const& parts = parts_.at(t.method);
+    binned_sets const& sets = sets_.at(t.method);
     std::vector<std::unique_ptr<learners::learner>> learners;
     std::size_t most = 1;
     for (sample_fold const& f : dealt) {
@@ -307,7 +307,7 @@ class curve_runner {
     std::vector<std::size_t> const looks = looks_up_to(most);
     std::vector<std::vector<double>> places(looks.size());  // of the labels, by look
     for (std::size_t k = 0; k < dealt.size(); ++k)
-      judge(ctx, *learners[k], dealt[k], parts, looks, places);
+      judge(ctx, *learners[k], dealt[k], sets, looks, places);
     for (std::size_t k = 0; k < looks.size(); ++k)
       best.take(concordance(places[k], labels), looks[k]);
     return best.result(most > 1);
@@ -315,15 +315,15 @@ class curve_runner {
 
   /// Adds the places of a fold's judged documents by each number of trees, or all that were grown.
   void judge(context const& ctx, learners::learner& by, sample_fold const& f,
-             binned_parts const& parts, std::vector<std::size_t> const& looks,
+             binned_sets const& sets, std::vector<std::size_t> const& looks,
              std::vector<std::vector<double>>& places) const {
     ctx.check_stop();
     datasets::dataset const data = datasets::subset(train_, f.lists);
-    datasets::binned_dataset const items = datasets::subset(parts.train, f.lists);
+    datasets::binned_dataset const items = datasets::subset(sets.train, f.lists);
     std::vector<std::size_t> counts;
     for (std::size_t const look : looks) counts.push_back(std::min(look, by.steps()));
     std::vector<std::vector<double>> const scores =
-        by.scores_by_steps(ctx, {data, items, parts.cuts}, counts);
+        by.scores_by_steps(ctx, {data, items, sets.cuts}, counts);
     for (std::size_t k = 0; k < looks.size(); ++k) {
       std::vector<double> const all = places_in_lists(data.queries, scores[k]);
       for (std::size_t const place : f.judged) places[k].push_back(all[place]);
@@ -398,9 +398,9 @@ class curve_runner {
     stage_timer const fitting(untimed_, {});
     auto const learner = learnt(ctx, t, steps, documents);
     double const fit_s = fitting.seconds();
-    binned_parts const& parts = parts_.at(t.method);
+    binned_sets const& sets = sets_.at(t.method);
     stage_timer const scoring(untimed_, {});
-    std::vector<double> const scores = learner->score(ctx, {test_, parts.test, parts.cuts});
+    std::vector<double> const scores = learner->score(ctx, {test_, sets.test, sets.cuts});
     double const score_s = scoring.seconds();
     return {eval::evaluate(ctx, test_, scores, options_.measures, options_.profile).values, fit_s,
             score_s};
@@ -454,7 +454,7 @@ class curve_runner {
   curve_options const& options_;
   std::size_t fold_;
   datasets::dataset train_, vali_, test_;
-  std::map<datasets::binning, binned_parts> parts_;
+  std::map<datasets::binning, binned_sets> sets_;
   std::optional<document_chooser> chooser_;
   std::map<std::pair<double, std::size_t>, kept_setting> kept_;  // by budget and system
   curve_journal& journal_;

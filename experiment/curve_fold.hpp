@@ -51,7 +51,7 @@ class curve_journal {
 };
 
 /// Chooses settings, learns from every sample and judges, but for what the journal has: the fold
-/// without its inputs and fingerprint. The test part is given. Over processes each trial and each
+/// without its inputs and fingerprint. The test set is given. Over processes each trial and each
 /// sample goes to one that is free, as many at once as it has threads, the largest budgets first.
 curve_fold run_curve_fold(context const& ctx, curve_work const& work, std::size_t fold,
                           datasets::dataset test, curve_journal& journal);

@@ -32,7 +32,7 @@ std::string percent(double share) {
   return fmt::format("{:.4g} %", 100 * share);
 }
 
-/// What was learnt from and, where it chose the setting, the validation part.
+/// What was learnt from and, where it chose the setting, the validation set.
 std::size_t labels_read(curve_fold const& fold, curve_point const& p) {
   return p.documents + (p.settings == setting_choice::validated ? fold.vali_documents : 0);
 }

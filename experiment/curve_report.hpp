@@ -20,7 +20,7 @@ struct curve_summary {
   setting_choice settings = setting_choice::defaults;
   double budget = 0;
   double documents = 0;  ///< mean of the folds
-  double labels = 0;     ///< those of the validation part too, where settings are validated
+  double labels = 0;     ///< those of the validation set too, where settings are validated
   std::size_t draws = 1;
   std::vector<double> means;   ///< of the folds' means over queries and draws
   std::vector<double> spread;  ///< deviation over the draws of each draw's mean of fold means

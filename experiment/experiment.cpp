@@ -28,14 +28,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The test parts of all folds, read before hours of work: the largest label of all is needed for
+/// The test sets of all folds, read before hours of work: the largest label of all is needed for
 /// each, and faults of the last fold are known now.
 std::vector<datasets::dataset> read_tests(context const& ctx, fold_source const& source,
                                           sinks const& out) {
   stage_timer const timer(out, "read");
   std::vector<datasets::dataset> tests;
   for (std::size_t fold = 0; fold < source.size(); ++fold)
-    tests.push_back(source.read(ctx, fold, part::test, out.warn));
+    tests.push_back(source.read(ctx, fold, fold_set::test, out.warn));
   return tests;
 }
 

@@ -26,12 +26,12 @@ namespace rulerank::inline v0::experiment {
 /// Receives what is odd but valid in an input, or what was done; may be empty.
 using message_fn = std::function<void(std::string const&)>;
 
-enum class part { train, vali, test };
+enum class fold_set { train, vali, test };
 
-/// The folds of a cross-validation as data sets. `run` takes each part at most once, over processes
+/// The folds of a cross-validation as data sets. `run` takes each set at most once, over processes
 /// each process what its folds need: first the test
-/// parts of all folds, then fold by fold the training part and, where something is chosen by it,
-/// the validation part. `run` calls these functions one at a time.
+/// sets of all folds, then fold by fold the training set and, where something is chosen by it,
+/// the validation set. `run` calls these functions one at a time.
 class fold_source {
  public:
   virtual ~fold_source() = default;
@@ -45,7 +45,7 @@ class fold_source {
   /// How data were read, for results.json.
   virtual data_reading reading() const = 0;
   /// Training documents have labels. Throws `error` for bad input.
-  virtual datasets::dataset read(context const& ctx, std::size_t fold, part which,
+  virtual datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
                                  message_fn const& warn) const = 0;
   /// The scores that an outside system gives the fold's test documents, in their order.
   virtual std::vector<double> scores(context const& ctx, std::size_t fold,
@@ -60,11 +60,11 @@ struct outside_folder {
 };
 
 struct file_folds_options {
-  bool vali = true;                     ///< validation parts are needed
+  bool vali = true;                     ///< validation sets are needed
   std::vector<outside_folder> outside;  ///< folders of scores
   datasets::svmlight_options reading;   ///< its group file is not used
-  bool drop_unlabelled = false;         ///< of training and validation parts
-  /// LightGBM's group sizes for parts without qid: files of train, vali and test of each fold, or
+  bool drop_unlabelled = false;         ///< of training and validation sets
+  /// LightGBM's group sizes for sets without qid: files of train, vali and test of each fold, or
   /// none.
   std::vector<std::string> group_files;
 };
@@ -95,7 +95,7 @@ class file_folds final : public fold_source {
   /// Throws `error` for what is no regular file, such as a pipe: it could not be read twice.
   std::map<std::string, std::string> checksums(std::size_t fold) const override;
   data_reading reading() const override { return reading_; }
-  datasets::dataset read(context const& ctx, std::size_t fold, part which,
+  datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
                          message_fn const& warn) const override;
   std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
                              datasets::dataset const& test) const override;
@@ -106,7 +106,7 @@ class file_folds final : public fold_source {
   data_reading reading_;
 };
 
-/// One fold of a data set in memory: in each part documents as `datasets::subset` takes them.
+/// One fold of a data set in memory: of each set the documents as `datasets::subset` takes them.
 struct memory_fold {
   std::uint64_t number = 1;
   std::vector<std::size_t> train, vali, test;
@@ -114,12 +114,12 @@ struct memory_fold {
   std::map<std::string, std::string> checksums;
 };
 
-/// Folds of one data set in memory; a part is copied when it is read. Several threads may use one
+/// Folds of one data set in memory; a set is copied when it is read. Several threads may use one
 /// object.
 class memory_folds final : public fold_source {
  public:
   /// Refers to `data`, which outlives it. `outside`: by name a system's scores of all its
-  /// documents. `drop_unlabelled`: of training and validation parts. Throws `usage_error` where
+  /// documents. `drop_unlabelled`: of training and validation sets. Throws `usage_error` where
   /// sizes do not fit.
   memory_folds(datasets::dataset const& data, std::vector<memory_fold> folds,
                std::map<std::string, std::vector<double>> outside = {},
@@ -131,7 +131,7 @@ class memory_folds final : public fold_source {
   /// As of files read with svmlight_options{}, and where documents are dropped with the label
   /// `unlabelled`.
   data_reading reading() const override;
-  datasets::dataset read(context const& ctx, std::size_t fold, part which,
+  datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
                          message_fn const& warn) const override;
   std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
                              datasets::dataset const& test) const override;
@@ -182,7 +182,7 @@ struct results {
 /// and inputs, compares the systems, and writes table.md, table.tex, results.json and, of each
 /// fold, runs/, scores/, reduced/, tuned/ and, when it is done, folds/FoldN.json, with which a run
 /// that was stopped goes on (docs/verbs/experiment.md). The same settings and inputs give the same
-/// bytes for any threads and engines. r_max of the profile is the largest label of all test parts.
+/// bytes for any threads and engines. r_max of the profile is the largest label of all test sets.
 /// Throws `usage_error` for settings that make no sense, `error` for bad input, `output_error`.
 ///
 /// Over processes (context::processes) the folds are dealt to those that are free; folds that are

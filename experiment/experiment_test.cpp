@@ -600,7 +600,7 @@ TEST_F(Run, GivesTheSameOverProcesses) {
     }
 }
 
-TEST_F(Run, ReadsEachPartOnce) {
+TEST_F(Run, ReadsEachSetOnce) {
   struct counting final : fold_source {
     explicit counting(memory_folds folds) : folds_(std::move(folds)) {}
     std::size_t size() const override { return folds_.size(); }
@@ -609,7 +609,7 @@ TEST_F(Run, ReadsEachPartOnce) {
       return folds_.checksums(fold);
     }
     data_reading reading() const override { return folds_.reading(); }
-    datasets::dataset read(context const& ctx, std::size_t fold, part which,
+    datasets::dataset read(context const& ctx, std::size_t fold, fold_set which,
                            message_fn const& warn) const override {
       ++read_[{fold, which}];
       return folds_.read(ctx, fold, which, warn);
@@ -619,7 +619,7 @@ TEST_F(Run, ReadsEachPartOnce) {
       return folds_.scores(ctx, fold, system, test);
     }
     memory_folds folds_;
-    mutable std::map<std::pair<std::size_t, part>, int> read_;
+    mutable std::map<std::pair<std::size_t, fold_set>, int> read_;
   } const source(in_memory());
   run(ctx_, writing("a"), source, {});
   EXPECT_EQ(source.read_.size(), 9u);
@@ -675,12 +675,12 @@ TEST_F(Run, MembersRankAsEachOfThemCombined) {
     what.settings.members = std::move(members);
     results const done = run(ctx_, what, in_memory(), {});
     std::string const system = done.report.systems.front().what.name;
-    auto const test = in_memory().read(ctx_, 1, part::test, {});
+    auto const test = in_memory().read(ctx_, 1, fold_set::test, {});
     return datasets::read_scores_of(
         ctx_, folder_ / fmt::format("{}/scores/{}/Fold2.txt", name, system), test);
   };
   ranking_settings const first = what_.settings.members.front();
-  auto const test = in_memory().read(ctx_, 1, part::test, {});
+  auto const test = in_memory().read(ctx_, 1, fold_set::test, {});
   EXPECT_EQ(scores_by("both", {first, other}),
             l2r::combine(test.queries,
                          std::vector{scores_by("one", {first}), scores_by("two", {other})}));
@@ -695,8 +695,8 @@ TEST_F(Run, RecipesRankAsTheModelThatTheyFit) {
   ASSERT_EQ(done.report.systems.size(), 4u);
   EXPECT_EQ(done.report.systems[2].what.name, "random-3-members-3");
   EXPECT_EQ(done.report.folds[1].systems[2].draws.size(), 2u);
-  auto const test = in_memory().read(ctx_, 1, part::test, {});
-  auto const train = in_memory().read(ctx_, 1, part::train, {});
+  auto const test = in_memory().read(ctx_, 1, fold_set::test, {});
+  auto const train = in_memory().read(ctx_, 1, fold_set::train, {});
   auto const written = [&](char const* system) {
     return datasets::read_scores_of(ctx_, folder_ / fmt::format("card/scores/{}/Fold2.txt", system),
                                     test);

@@ -3,7 +3,7 @@
 #include "datasets/scores.hpp"
 #include "datasets/svmlight.hpp"
 #include "experiment/experiment.hpp"
-#include "experiment/labelled_part.hpp"
+#include "experiment/labelled_set.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t parts_a_fold = 3;
+constexpr std::size_t sets_a_fold = 3;
 
 /// N of `FoldN`, 0 for another name.
 std::uint64_t fold_number(std::string_view name) {
@@ -78,11 +78,11 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
     fold_files& fold = folds_.emplace_back();
     fold.number = number;
     fold.train =
-        find_file(path, {"train.txt", "train.csv", "train.tsv"}, "the training part of the fold");
+        find_file(path, {"train.txt", "train.csv", "train.tsv"}, "the training set of the fold");
     if (options_.vali)
       fold.vali = find_file(path, {"vali.txt", "vali.csv", "vali.tsv"},
-                            "a validation part, by which a feature or settings are chosen");
-    fold.test = find_file(path, {"test.txt", "test.csv", "test.tsv"}, "the test part of the fold");
+                            "a validation set, by which a feature or settings are chosen");
+    fold.test = find_file(path, {"test.txt", "test.csv", "test.tsv"}, "the test set of the fold");
     for (outside_folder const& other : options_.outside)
       fold.outside.push_back(
           find_file(other.folder, {name + ".score", name + ".scores", name + ".txt"},
@@ -95,10 +95,10 @@ file_folds::file_folds(std::string const& folder, file_folds_options options)
   reading_.drop_unlabelled = options_.drop_unlabelled;
   for (std::string const& path : options_.group_files)
     reading_.groups.push_back(sha256_of_file(path));
-  std::size_t const parts = folds_.size() * parts_a_fold;
-  if (!options_.group_files.empty() && options_.group_files.size() != parts)
+  std::size_t const sets = folds_.size() * sets_a_fold;
+  if (!options_.group_files.empty() && options_.group_files.size() != sets)
     throw usage_error(fmt::format("found {}, expected {}: of train, vali and test of each fold",
-                                  counted(options_.group_files.size(), "group file"), parts));
+                                  counted(options_.group_files.size(), "group file"), sets));
 }
 
 std::vector<std::string> file_folds::files() const {
@@ -124,18 +124,18 @@ std::map<std::string, std::string> file_folds::checksums(std::size_t fold) const
   return sums;
 }
 
-datasets::dataset file_folds::read(context const& ctx, std::size_t fold, part which,
+datasets::dataset file_folds::read(context const& ctx, std::size_t fold, fold_set which,
                                    message_fn const& warn) const {
   fold_files const& files = folds_[fold];
   datasets::read_options how = options_.reading;
   if (!options_.group_files.empty())
-    how.group_file = options_.group_files[fold * parts_a_fold + static_cast<std::size_t>(which)];
-  std::string const& path = which == part::train  ? files.train
-                            : which == part::vali ? files.vali
-                                                  : files.test;
+    how.group_file = options_.group_files[fold * sets_a_fold + static_cast<std::size_t>(which)];
+  std::string const& path = which == fold_set::train  ? files.train
+                            : which == fold_set::vali ? files.vali
+                                                      : files.test;
   datasets::dataset data = datasets::read_dataset(ctx, path, how, warn);
-  if (!options_.drop_unlabelled || which == part::test) return data;
-  return labelled_part(std::move(data), which);
+  if (!options_.drop_unlabelled || which == fold_set::test) return data;
+  return labelled_set(std::move(data), which);
 }
 
 std::vector<double> file_folds::scores(context const& ctx, std::size_t fold,

@@ -37,9 +37,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The fold's parts by one way to cut, made when they are first needed.
-struct cut_parts {
-  datasets::discretizer cuts;  ///< fitted on the whole training part
+/// The fold's sets by one way to cut, made when they are first needed.
+struct cut_sets {
+  datasets::discretizer cuts;  ///< fitted on the whole training set
   std::shared_ptr<datasets::binned_dataset const> train, test;
 };
 
@@ -64,8 +64,8 @@ class fold_runner {
   fold_result run() {
     read();
     // Over processes all are here; the cuts of a trial are needed by one alone.
-    cut_parts& first =
-        parts_by(settings_.members.front().discretizer, &datasets::fit_discretizer_together);
+    cut_sets& first =
+        sets_by(settings_.members.front().discretizer, &datasets::fit_discretizer_together);
     train_by(first);
     write(fmt::format("reduced/{}-cuts.json", result_.name),
           [&](output_file& out) { datasets::write_discretizer(first.cuts, out); });
@@ -79,13 +79,13 @@ class fold_runner {
  private:
   void read() {
     stage_timer const timer(work_.out, "read");
-    train_ = work_.source.read(ctx_, fold_, part::train, work_.out.warn);
+    train_ = work_.source.read(ctx_, fold_, fold_set::train, work_.out.warn);
     datasets::expect_labels(train_, "learn from");
     if (fold_ == 0) warn_of_order(work_.out, train_);
     expect_names(test_);
     test_ = datasets::renumbered(std::move(test_), train_.names);
     if (needs_validation(settings_)) {
-      vali_ = work_.source.read(ctx_, fold_, part::vali, work_.out.warn);
+      vali_ = work_.source.read(ctx_, fold_, fold_set::vali, work_.out.warn);
       expect_names(vali_);
       vali_ = datasets::renumbered(std::move(vali_), train_.names);
     }
@@ -101,46 +101,46 @@ class fold_runner {
         part, train_.names, settings_.members.front().discretizer.unlisted, work_.out.warn);
   }
 
-  cut_parts& parts_by(datasets::discretizer_options const& how,
-                      decltype(&datasets::fit_discretizer) fit = &datasets::fit_discretizer) {
-    auto const [at, missing] = parts_.try_emplace(key_of(how));
+  cut_sets& sets_by(datasets::discretizer_options const& how,
+                    decltype(&datasets::fit_discretizer) fit = &datasets::fit_discretizer) {
+    auto const [at, missing] = sets_.try_emplace(key_of(how));
     if (missing) {
       stage_timer const timer(work_.out, "discretize");
       at->second.cuts = fit(ctx_, train_, how);
     }
     return at->second;
   }
-  std::shared_ptr<datasets::binned_dataset const> train_by(cut_parts& parts) {
-    if (!parts.train)
-      parts.train = std::make_shared<datasets::binned_dataset const>(items_of(train_, parts));
-    return parts.train;
+  std::shared_ptr<datasets::binned_dataset const> train_by(cut_sets& sets) {
+    if (!sets.train)
+      sets.train = std::make_shared<datasets::binned_dataset const>(items_of(train_, sets));
+    return sets.train;
   }
-  datasets::binned_dataset const& test_by(cut_parts& parts) {
-    if (!parts.test) {
+  datasets::binned_dataset const& test_by(cut_sets& sets) {
+    if (!sets.test) {
       stage_timer const timer(work_.out, "discretize");
-      parts.test = std::make_shared<datasets::binned_dataset const>(
-          datasets::apply_discretizer(ctx_, test_, parts.cuts));
+      sets.test = std::make_shared<datasets::binned_dataset const>(
+          datasets::apply_discretizer(ctx_, test_, sets.cuts));
     }
-    return *parts.test;
+    return *sets.test;
   }
   /// Training documents as items. Throws `error` where there are none.
-  datasets::binned_dataset items_of(datasets::dataset const& training, cut_parts const& parts) {
+  datasets::binned_dataset items_of(datasets::dataset const& training, cut_sets const& sets) {
     stage_timer const timer(work_.out, "discretize");
-    datasets::binned_dataset items = datasets::apply_discretizer(ctx_, training, parts.cuts);
+    datasets::binned_dataset items = datasets::apply_discretizer(ctx_, training, sets.cuts);
     datasets::expect_items(training, items);
     return items;
   }
   /// What tuning does not choose is as the first member has it.
-  cut_parts& parts_by(tuning::cuts const& how) {
+  cut_sets& sets_by(tuning::cuts const& how) {
     datasets::discretizer_options options = settings_.members.front().discretizer;
     options.method = how.method;
     options.bins = how.bins;
-    return parts_by(options);
+    return sets_by(options);
   }
 
   void reduce(std::uint32_t size) {
     ranking_settings const& first = settings_.members.front();
-    datasets::binned_dataset const& items = *train_by(parts_by(first.discretizer));
+    datasets::binned_dataset const& items = *train_by(sets_by(first.discretizer));
     al::sampler_options options;
     options.rule_size = size;
     options.thresholds = first.scoring.thresholds;
@@ -183,13 +183,13 @@ class fold_runner {
   void tune(rules::rule_size reduce_size) {
     tuned_settings const& asked = *settings_.tune;
     eval::profile rules = settings_.profile;
-    rules.max_label.reset();  // that of the test parts
+    rules.max_label.reset();  // that of the test sets
     datasets::dataset const training = training_of(reduce_size);
     auto const prepare = [&](tuning::cuts const& how) {
-      cut_parts const& parts = parts_by(how);
-      datasets::binned_dataset items = items_of(training, parts);
+      cut_sets const& sets = sets_by(how);
+      datasets::binned_dataset items = items_of(training, sets);
       return tuning::prepared{std::move(items),
-                              datasets::apply_discretizer(ctx_, vali_, parts.cuts)};
+                              datasets::apply_discretizer(ctx_, vali_, sets.cuts)};
     };
     tuning::tuner tuner(ctx_, vali_, tuning::candidates_of(asked.search_space), asked.measures,
                         rules, prepare, work_.what.engine, {asked.cross_fit, &training});
@@ -240,7 +240,7 @@ class fold_runner {
     }
   }
 
-  /// Scores of the test part by rankers, each with the test part by its cuts.
+  /// Scores of the test set by rankers, each with the test set by its cuts.
   std::vector<double> rank(l2r::model const& model,
                            std::vector<datasets::binned_dataset const*> const& tests) {
     stage_timer const timer(work_.out, "rank");
@@ -250,7 +250,7 @@ class fold_runner {
     return std::move(scored.scores);
   }
 
-  /// Scores of the test part by the members, from some of the training documents or all. Their
+  /// Scores of the test set by the members, from some of the training documents or all. Their
   /// rules have sizes up to `rank_size`; 0: each member's own.
   std::vector<double> rank_by_members(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
@@ -258,15 +258,15 @@ class fold_runner {
     l2r::model model;
     std::vector<datasets::binned_dataset const*> tests;
     for (ranking_settings const& member : settings_.members) {
-      cut_parts& parts = parts_by(member.discretizer);
-      auto training = train_by(parts);
+      cut_sets& sets = sets_by(member.discretizer);
+      auto training = train_by(sets);
       if (documents != nullptr)
         training = std::make_shared<datasets::binned_dataset const>(
             datasets::subset(*training, *documents));
       l2r::scoring_options scoring = member.scoring;
       if (rank_size > 0) scoring.rule_size = rank_size;
       model.members.emplace_back(l2r::rules_member{nullptr, std::move(training), scoring});
-      tests.push_back(&test_by(parts));
+      tests.push_back(&test_by(sets));
     }
     return rank(model, tests);
   }
@@ -275,34 +275,34 @@ class fold_runner {
   std::vector<double> rank_by_recipes(rules::rule_size rank_size,
                                       std::vector<std::size_t> const* documents) {
     stage_timer const timer(work_.out, "rank");
-    datasets::dataset part;
+    datasets::dataset known;
     if (documents != nullptr) {
-      part = train_;
-      std::ranges::fill(part.labels, datasets::unlabelled);
-      for (std::size_t const d : *documents) part.labels[d] = train_.labels[d];
+      known = train_;
+      std::ranges::fill(known.labels, datasets::unlabelled);
+      for (std::size_t const d : *documents) known.labels[d] = train_.labels[d];
     }
     std::vector<l2r::recipe> recipes = settings_.recipes;
     for (l2r::recipe& recipe : recipes)
       if (auto* const by_rules = std::get_if<l2r::rules_recipe>(&recipe); by_rules && rank_size > 0)
         by_rules->scoring.rule_size = rank_size;
     context const alone = without_processes(ctx_);
-    l2r::model const model = l2r::fit(alone, documents == nullptr ? train_ : part, recipes);
+    l2r::model const model = l2r::fit(alone, documents == nullptr ? train_ : known, recipes);
     l2r::scored scored = l2r::score(alone, model, test_, work_.what.engine);
     if (scored.engine != l2r::engine::automatic)
       engines_["rank"].insert(std::string(l2r::name_of(scored.engine)));
     return std::move(scored.scores);
   }
 
-  /// Scores of the test part by what the validation part chose.
+  /// Scores of the test set by what the validation set chose.
   std::vector<double> rank_tuned(system const& what, datasets::dataset const& training) {
     l2r::model model;
     std::vector<datasets::binned_dataset const*> tests;
     for (tuning::candidate const& chosen : chosen_candidates_.at(what.name)) {
-      cut_parts& parts = parts_by(chosen.cuts);
+      cut_sets& sets = sets_by(chosen.cuts);
       model.members.emplace_back(l2r::rules_member{
-          nullptr, std::make_shared<datasets::binned_dataset const>(items_of(training, parts)),
+          nullptr, std::make_shared<datasets::binned_dataset const>(items_of(training, sets)),
           chosen.scoring});
-      tests.push_back(&test_by(parts));
+      tests.push_back(&test_by(sets));
     }
     return rank(model, tests);
   }
@@ -398,7 +398,7 @@ class fold_runner {
   std::map<std::string, std::set<std::string>>& engines_;
   datasets::dataset train_, vali_, test_;
   datasets::run_ids ids_ = datasets::run_ids::docid;
-  std::map<cuts_key, cut_parts> parts_;
+  std::map<cuts_key, cut_sets> sets_;
   std::map<std::uint32_t, std::vector<std::size_t>> chosen_;  // documents, by rule size
   std::map<std::string, std::vector<tuning::candidate>> chosen_candidates_;  // by tuned system
   std::vector<std::string> trials_;                                          // files

@@ -26,7 +26,7 @@ std::string fold_name(fold_source const& source, std::size_t fold);
 /// those with equal rules in a reduced set, are taken in that order.
 void warn_of_order(sinks const& out, datasets::dataset const& train);
 
-/// Discretizes, reduces, tunes, ranks and evaluates the `fold`-th fold, whose test part is given.
+/// Discretizes, reduces, tunes, ranks and evaluates the `fold`-th fold, whose test set is given.
 /// Writes under the output folder, or to `work.files`, runs/, scores/, reduced/ and tuned/, but not
 /// the result itself, whose inputs are the caller's. `fingerprint` is the result's, and that of
 /// trials to be taken from an earlier run. Adds the engines that ran to `engines`.

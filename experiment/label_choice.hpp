@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-// Ways to choose the documents of a training part whose labels are bought.
+// Ways to choose the documents of a training set whose labels are bought.
 namespace rulerank::inline v0::experiment {
 
 enum class way {
@@ -48,7 +48,7 @@ struct chosen_documents {
   std::string how;                     ///< what else is to be said, such as a rule size; or empty
 };
 
-/// Chooses documents of one training part. A choice is a function of the part, the options, the
+/// Chooses documents of one training set. A choice is a function of the set, the options, the
 /// way, the number of documents, seed, fold and draw alone. Once made, it may be used from several
 /// threads at once.
 class document_chooser {

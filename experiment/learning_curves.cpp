@@ -96,7 +96,7 @@ class curves_runner {
     std::vector<datasets::dataset> tests;
     std::int32_t largest = 0;
     for (std::size_t fold = 0; fold < source_.size(); ++fold) {
-      tests.push_back(source_.read(ctx_, fold, part::test, out_.warn));
+      tests.push_back(source_.read(ctx_, fold, fold_set::test, out_.warn));
       largest = std::max(largest, tests.back().max_label());
     }
     all_.options.profile.max_label = largest;

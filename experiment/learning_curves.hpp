@@ -61,7 +61,7 @@ struct curve_options {
 enum class setting_choice {
   defaults,      ///< not at all
   cross_fitted,  ///< inside a random sample of as many labels (cross_fitting.hpp)
-  validated,     ///< on the validation part, whose labels come on top
+  validated,     ///< on the validation set, whose labels come on top
 };
 inline constexpr setting_choice setting_choices[]{
     setting_choice::defaults, setting_choice::cross_fitted, setting_choice::validated};
@@ -71,7 +71,7 @@ std::string_view name_of(setting_choice by);
 setting_choice setting_choice_from(std::string_view name);
 
 /// Up to this share of the labels settings are chosen inside the sample: the labels of a validation
-/// part would be most of those that are read. Above it the validation part chooses.
+/// set would be most of those that are read. Above it the validation set chooses.
 inline constexpr double largest_untuned_budget = 0.1;
 
 /// A setting that was chosen for a system and a budget.
@@ -81,11 +81,11 @@ struct curve_choice {
   setting_choice by = setting_choice::validated;  ///< or cross_fitted
   std::string trial;
   std::size_t steps = 0;  ///< trees; 0: as many as the trial has, or the system has none
-  /// The first measure's, on the validation part, or the share of the sample's pairs in order.
+  /// The first measure's, on the validation set, or the share of the sample's pairs in order.
   double value = 0;
 };
 
-/// What a system got on a fold's test part, having learnt from one sample.
+/// What a system got on a fold's test set, having learnt from one sample.
 struct curve_point {
   std::string way;
   double budget = 0;
@@ -100,7 +100,7 @@ struct curve_point {
 /// How long a system took to get a point: no two runs have the same.
 struct curve_seconds {
   double fit = 0;    ///< to learn from the sample
-  double score = 0;  ///< to make the test part's scores
+  double score = 0;  ///< to make the test set's scores
 };
 
 struct curve_fold {
@@ -124,10 +124,10 @@ struct curve_results {
 /// Throws `usage_error` for options that make no sense and for systems whose library is not there,
 /// `error` for a library that cannot be used.
 void check(curve_options const& options);
-/// Whether validation parts are read.
+/// Whether validation sets are read.
 bool needs_validation(curve_options const& options);
 
-/// Trains every system on every sample of every fold and judges it on the test part, or takes the
+/// Trains every system on every sample of every fold and judges it on the test set, or takes the
 /// folds, and of a fold what was done, from an earlier run with the same options and inputs; writes
 /// curves/FoldN.json, curves.tsv, curves.md and curves.svg. The same options, inputs and libraries
 /// give the same bytes for any threads and however often it was stopped, but for

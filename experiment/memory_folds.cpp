@@ -1,7 +1,7 @@
 #include "core/error.hpp"
 #include "core/sha256.hpp"
 #include "experiment/experiment.hpp"
-#include "experiment/labelled_part.hpp"
+#include "experiment/labelled_set.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -78,14 +78,14 @@ data_reading memory_folds::reading() const {
   return reading;
 }
 
-datasets::dataset memory_folds::read(context const&, std::size_t fold, part which,
+datasets::dataset memory_folds::read(context const&, std::size_t fold, fold_set which,
                                      message_fn const&) const {
   memory_fold const& f = folds_[fold];
-  datasets::dataset data = datasets::subset(data_, which == part::train  ? f.train
-                                                   : which == part::vali ? f.vali
-                                                                         : f.test);
-  if (!drop_unlabelled_ || which == part::test) return data;
-  return labelled_part(std::move(data), which);
+  datasets::dataset data = datasets::subset(data_, which == fold_set::train  ? f.train
+                                                   : which == fold_set::vali ? f.vali
+                                                                             : f.test);
+  if (!drop_unlabelled_ || which == fold_set::test) return data;
+  return labelled_set(std::move(data), which);
 }
 
 std::vector<double> memory_folds::scores(context const&, std::size_t fold,

@@ -28,7 +28,7 @@ struct ranking_feature {
   }
 };
 
-/// What one system got on the test part of one fold.
+/// What one system got on the test set of one fold.
 struct system_result {
   std::string name;
   std::optional<std::size_t> documents;    ///< |U|, the training documents it ranks by
@@ -36,7 +36,7 @@ struct system_result {
   std::vector<std::vector<double>> draws;  ///< of `random`: each draw's averages, one a measure
 };
 
-/// A training part after selective sampling.
+/// A training set after selective sampling.
 struct reduction {
   rules::rule_size rule_size = 0;
   std::size_t documents = 0;

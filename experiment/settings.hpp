@@ -25,7 +25,7 @@ struct ranking_settings {
   l2r::scoring_options scoring;
 };
 
-/// What is chosen on the validation part of each fold.
+/// What is chosen on the validation set of each fold.
 struct tuned_settings {
   std::vector<eval::measure> measures;  ///< a choice by each of them
   tuning::search_space search_space;
@@ -39,7 +39,7 @@ struct data_reading {
   bool regroup = false;
   std::optional<std::int32_t> unlabelled;  ///< the label of documents that are not judged
   std::vector<std::string> groups;         ///< SHA-256 of the files of group sizes
-  bool drop_unlabelled = false;            ///< of training and validation parts
+  bool drop_unlabelled = false;            ///< of training and validation sets
   std::string feature_order;               ///< SHA-256 of the file of the order; empty: none
 };
 
@@ -62,7 +62,7 @@ struct settings {
   /// its discretizer's options but method and bins those of tuning.
   std::vector<ranking_settings> members = std::vector<ranking_settings>(1);
   /// Not empty: `full`, `reduced` and `random` rank by a model of these instead (l2r::fit), fitted
-  /// to the training part, where the documents that are not chosen have no label. Rules among them
+  /// to the training set, where the documents that are not chosen have no label. Rules among them
   /// have the rank size, or at 0 their own.
   std::vector<l2r::recipe> recipes;
   bool seeded_ties = false;    ///< of sampling: by al::tie_keys of the seed
@@ -80,7 +80,7 @@ void check(settings const& s);
 /// Throws `usage_error` for a measure that is given twice: averages go by name.
 void check_distinct(std::vector<eval::measure> const& measures);
 
-/// Whether something is chosen by the validation parts.
+/// Whether something is chosen by the validation sets.
 bool needs_validation(settings const& s);
 
 /// Where the scores of a system come from.

@@ -34,6 +34,21 @@ std::span<std::uint32_t const> items_of(rows_in_range const& found) {
   return found.row;
 }
 
+/// Calls `take` with the result of each query, the first of which has the number `first`.
+template <class Take>
+void for_each_query(neighbours const& found, std::size_t first, Take const& take) {
+  for (std::size_t q = 0; q < found.queries; ++q) {
+    std::size_t const count = found.count_of(q);
+    take(query_result{first + q, found.order, found.ids_of(q).first(count),
+                      found.values_of(q).first(count)});
+  }
+}
+template <class Take>
+void for_each_query(rows_in_range const& found, std::size_t first, Take const& take) {
+  for (std::size_t q = 0; q + 1 < found.begin.size(); ++q)
+    take(query_result{first + q, found.order, found.rows_of(q), found.values_of(q)});
+}
+
 /// One call of `search_in_batches`.
 class batches {
  public:
@@ -68,9 +83,13 @@ class batches {
     Found found = find<Found>(batch);
     std::uint64_t const items = items_of(found).size();
     learn_ids(items_of(found));
-    result_lines lines;
-    output_.add_lines(lines, batch.begin, found, id_of());
-    output_.write(lines);
+    auto const id = id_of();
+    // Written query by query: the lines of a batch may take more memory than its results.
+    for_each_query(found, batch.begin, [&](query_result const& one) {
+      result_lines lines;
+      output_.add_lines(lines, one, id);
+      output_.write(lines);
+    });
     if (output_.takes_neighbours()) output_.take(batch.begin, std::move(found));
     return items;
   }
@@ -93,7 +112,9 @@ class batches {
   dealt_result<Found> dealt(index_range queries) const {
     dealt_result<Found> result;
     Found found = find<Found>(queries);
-    output_.add_lines(result.lines, queries.begin, found, id_of());
+    auto const id = id_of();
+    for_each_query(found, queries.begin,
+                   [&](query_result const& one) { output_.add_lines(result.lines, one, id); });
     result.items = items_of(found).size();
     if (output_.takes_neighbours()) result.found.push_back(std::move(found));
     return result;
@@ -368,9 +389,7 @@ namespace {
 template <class Found>
 class kept_results final : public search_output {
  public:
-  void add_lines(result_lines&, std::size_t, neighbours const&, id_of_fn const&) const override {}
-  void add_lines(result_lines&, std::size_t, rows_in_range const&, id_of_fn const&) const override {
-  }
+  void add_lines(result_lines&, query_result const&, id_of_fn const&) const override {}
   bool writes_ids() const override { return false; }
   void write(result_lines const&) override {}
   bool takes_neighbours() const override { return true; }

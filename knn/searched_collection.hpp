@@ -169,6 +169,14 @@ struct result_lines {
   static auto members_of(auto& all) { return std::tie(all.lines, all.run, all.most); }
 };
 
+/// What was found for a query.
+struct query_result {
+  std::size_t query = 0;
+  value_order order = value_order::larger_is_nearer;
+  std::span<std::uint32_t const> items;  ///< nearest first, equally near ones by rising number
+  std::span<double const> values;        ///< of each
+};
+
 /// Takes what was found. Functions that are const may be called by any process for queries that it
 /// was dealt.
 class search_output {
@@ -176,10 +184,8 @@ class search_output {
   using id_of_fn = std::function<std::string(std::uint32_t item)>;
 
   virtual ~search_output() = default;
-  /// Adds what is written of queries from `first` on.
-  virtual void add_lines(result_lines& to, std::size_t first, neighbours const& found,
-                         id_of_fn const& id_of) const = 0;
-  virtual void add_lines(result_lines& to, std::size_t first, rows_in_range const& found,
+  /// Adds what is written of a query.
+  virtual void add_lines(result_lines& to, query_result const& found,
                          id_of_fn const& id_of) const = 0;
   /// Whether `add_lines` asks for ids, on all processes.
   virtual bool writes_ids() const { return true; }

@@ -188,17 +188,10 @@ class kept_output final : public search_output {
  public:
   explicit kept_output(bool takes = false) : takes_(takes) {}
 
-  void add_lines(result_lines& to, std::size_t first, neighbours const& found,
+  void add_lines(result_lines& to, query_result const& found,
                  id_of_fn const& id_of) const override {
-    for (std::size_t q = 0; q < found.queries; ++q)
-      for (std::size_t i = 0; i < found.count_of(q); ++i)
-        to.lines += line_of(first + q, id_of(found.ids_of(q)[i]), found.values_of(q)[i]);
-  }
-  void add_lines(result_lines& to, std::size_t first, rows_in_range const& found,
-                 id_of_fn const& id_of) const override {
-    for (std::size_t q = 0; q + 1 < found.begin.size(); ++q)
-      for (std::size_t i = 0; i < found.rows_of(q).size(); ++i)
-        to.lines += line_of(first + q, id_of(found.rows_of(q)[i]), found.values_of(q)[i]);
+    for (std::size_t i = 0; i < found.items.size(); ++i)
+      to.lines += line_of(found.query, id_of(found.items[i]), found.values[i]);
   }
   void write(result_lines const& some) override {
     lines += some.lines;
@@ -283,7 +276,7 @@ TEST(SearchInBatches, BatchesStayUnderTheMemoryBound) {
       taken.emplace_back(first, end - first, k);
     }
     EXPECT_EQ(collection.calls, calls);
-    EXPECT_EQ(output.writes, calls.size());
+    EXPECT_EQ(output.writes, queries.size()) << "no more lines in memory than a query's";
     EXPECT_EQ(output.taken, taken);
     EXPECT_EQ(reported, ends);
   }

@@ -24,9 +24,9 @@ constexpr bool has_xgboost = false;
 #endif
 
 constexpr std::array<learner_info, 3> all{{
-    {"rules", "our ranker, by association rules", true, ""},
-    {"ranksvm", "linear rank SVM", has_liblinear, "liblinear (liblinear-dev)"},
-    {"xgboost", "boosted trees, rank:pairwise", has_xgboost, "XGBoost (libxgboost-dev)"},
+    {"rules", true, ""},
+    {"ranksvm", has_liblinear, "liblinear (liblinear-dev)"},
+    {"xgboost", has_xgboost, "XGBoost (libxgboost-dev)"},
 }};
 
 }  // namespace

@@ -61,7 +61,6 @@ class learner {
 /// A kind of member.
 struct learner_info {
   std::string_view name;
-  std::string_view what;
   bool available = false;    ///< whether this build has the library that it needs
   std::string_view library;  ///< empty: none
 };

@@ -16,7 +16,7 @@ namespace rulerank::inline v0::learners {
 
 namespace {
 
-constexpr std::size_t most_trees = 300;  // of a trial, which stops where the validation part says
+constexpr std::size_t most_trees = 300;  // of a trial, which stops where the validation set says
 
 /// The end of the name of a trial that has fewer.
 std::string trees_in_words(std::size_t trees) {

@@ -1,3 +1,4 @@
+#include "eval/svg.hpp"
 #include "report/card_sheet.hpp"
 #include "report/escape.hpp"
 #include "report/page.hpp"
@@ -37,10 +38,10 @@ svg{display:block;width:2.4em;height:1.8em;margin:auto}
 std::string bar_svg(double bar, bar_scale const& scale) {
   double const height = std::abs(bar) * scale.unit;
   double const top = 1 - scale.zero - (bar < 0 ? 0 : height);
-  return fmt::format(
-      "<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect "
-      "class=\"{}\" width=\"100\" y=\"{:.2f}\" height=\"{:.2f}\"/></svg>",
-      bar < 0 ? "down" : "up", 100 * top, 100 * height);
+  return eval::stretched_picture(
+      100, 100,
+      fmt::format("<rect class=\"{}\" width=\"100\" y=\"{:.2f}\" height=\"{:.2f}\"/>",
+                  bar < 0 ? "down" : "up", 100 * top, 100 * height));
 }
 
 std::string strip_html(card_strip const& strip, bar_scale const& scale) {

@@ -19,7 +19,7 @@ struct report_options {
   /// Folders that `experiment` or `pipeline` wrote. Cross-validations of the same queries by the
   /// same measures and profile are shown together, their systems side by side.
   std::vector<std::string> folders;
-  /// Where the test parts of the folds lie (Fold1/test.txt, ...). Empty: where the manifests say,
+  /// Where the test sets of the folds lie (Fold1/test.txt, ...). Empty: where the manifests say,
   /// as far as the files there are the same.
   std::string folds;
   /// The system that others are compared with; empty: the first one of each cross-validation.
@@ -33,7 +33,7 @@ struct report_options {
 };
 
 /// Reads everything and puts it together. Throws `error` naming a folder that holds no results, a
-/// damaged file, and test parts of `folds` that are not those of the results; `usage_error` for a
+/// damaged file, and test sets of `folds` that are not those of the results; `usage_error` for a
 /// baseline or metric that no results have. What a folder does not hold, such as rankings, is said
 /// in the report.
 document make_report(context const& ctx, report_options const& options);

@@ -91,11 +91,11 @@ std::optional<fold_data> reader::data_of(cross_validation const& of,
   std::vector<std::string> const paths = part_paths(of, fold, "test", options_);
   if (asked && paths.empty())
     throw error({(fs::path(options_.folds) / fold.name / "test.txt").string(), 0, 0},
-                fmt::format("found no test part, expected that of {}", of.folder));
+                fmt::format("found no test set, expected that of {}", of.folder));
   for (std::string const& path : paths) {
     if (!sum.empty() && sha256_of_file(path) != sum) {
       if (asked)
-        throw error({path, 0, 0}, fmt::format("found another file than the test part that {} is "
+        throw error({path, 0, 0}, fmt::format("found another file than the test set that {} is "
                                               "of, expected the SHA-256 {}",
                                               of.folder, sum));
       continue;

@@ -22,7 +22,7 @@ namespace rulerank::inline v0::report {
 
 using json = nlohmann::ordered_json;
 
-/// A test part and what ranks it.
+/// A test set and what ranks it.
 struct fold_data {
   datasets::dataset test;
   std::map<std::string, std::vector<double>> scores;  ///< [documents] by system
@@ -35,7 +35,7 @@ struct cross_validation {
   json settings, manifest;
   eval::profile profile;
   std::vector<experiment::fold_result> folds;
-  std::vector<std::optional<fold_data>> data;  ///< [folds] none where the test part is not there
+  std::vector<std::optional<fold_data>> data;  ///< [folds] none where the test set is not there
 };
 
 /// Learning curves: a row of curves.tsv.

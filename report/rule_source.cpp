@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 /// Itemsets of one document that are counted one after the other: some seconds.
 constexpr double most_itemsets = 2e6;
-/// Of a training part that is read for a report, a fold and system at a time: some seconds.
+/// Of a training set that is read for a report, a fold and system at a time: some seconds.
 constexpr std::uintmax_t most_training_bytes = 200'000'000;
 
 double itemsets(std::size_t features, unsigned rule_size) {
@@ -127,7 +127,7 @@ rule_source::rule_source(context const& ctx, report_options const& options, syst
 
 rule_source::~rule_source() = default;
 
-/// The fold's whole training part; where it is not there, `lacks` says so.
+/// The fold's whole training set; where it is not there, `lacks` says so.
 std::string rule_source::training_file(std::size_t f, std::string& lacks) const {
   cross_validation const& from = *of_.from;
   experiment::fold_result const& fold = from.folds[f];

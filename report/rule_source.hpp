@@ -12,7 +12,7 @@
 namespace rulerank::inline v0::report {
 
 /// Explains documents by a system that ranks by rules: from the reduced training set that the
-/// folder keeps, or from the training part where it lies where the manifest says and is the same
+/// folder keeps, or from the training set where it lies where the manifest says and is the same
 /// file. Rankers are made when a fold is first asked for; those whose scores are others than the
 /// folder keeps explain nothing.
 class rule_source {

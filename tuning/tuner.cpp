@@ -153,16 +153,16 @@ std::vector<tuner::query_batch> const& tuner::batches_of(std::size_t from, std::
     if (batch.queries.empty()) continue;
     batch.crossed = k > 0;
     batch.fold = k;
-    datasets::dataset const& part = batch.crossed ? *crossed_.training : validation_;
-    auto const add = [&part](std::size_t q, std::vector<std::size_t>& to_these) {
-      for (std::size_t d = part.queries[q].begin; d < part.queries[q].end; ++d)
+    datasets::dataset const& judged = batch.crossed ? *crossed_.training : validation_;
+    auto const add = [&judged](std::size_t q, std::vector<std::size_t>& to_these) {
+      for (std::size_t d = judged.queries[q].begin; d < judged.queries[q].end; ++d)
         to_these.push_back(d);
     };
     for (std::size_t const q : batch.queries) add(batch.crossed ? q - own : q, batch.documents);
     if (batch.crossed)
       for (std::size_t q = 0; q < fold_.size(); ++q)
         if (fold_[q] + 1 != k) add(q, batch.ranking);
-    batch.data = datasets::subset(part, batch.documents);
+    batch.data = datasets::subset(judged, batch.documents);
     at->second.push_back(std::move(batch));
   }
   return at->second;
@@ -178,9 +178,9 @@ l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
     return fitted_.emplace(std::pair(c, batch.fold), std::move(member)).first->second;
   };
   if (how.linear || how.recipe) {
-    datasets::dataset const part =
+    datasets::dataset const known =
         batch.crossed ? datasets::subset(all, batch.ranking) : datasets::dataset();
-    datasets::dataset const& train = batch.crossed ? part : all;
+    datasets::dataset const& train = batch.crossed ? known : all;
     if (how.linear) return keep(l2r::linear_member{l2r::fit_linear(ctx, train, *how.linear)});
     return keep(std::move(l2r::fit(ctx, train, std::span(&*how.recipe, 1)).members.front()));
   }

@@ -23,7 +23,7 @@
 
 namespace rulerank::inline v0::tuning {
 
-/// The documents to rank by and the whole validation part as items, by the same cuts.
+/// The documents to rank by and the whole validation set as items, by the same cuts.
 struct prepared {
   datasets::binned_dataset training;
   datasets::binned_dataset validation;
@@ -96,7 +96,7 @@ struct search_result {
   std::optional<against_defaults> beside;
 };
 
-/// Tries ways to rank on the validation part: each one ranks it by the rules of the training
+/// Tries ways to rank on the validation set: each one ranks it by the rules of the training
 /// documents. With cross-fitting also on the training documents. What a candidate got on a query is
 /// kept, so that no rung, search or later run does it again. A trial's values do not depend on
 /// threads, engines or what was tried before it.
@@ -113,7 +113,7 @@ class tuner {
   /// `how` the engine and its memory alone are used. Queries are drawn by the context's seed.
   /// Throws `usage_error` without candidates or measures, for more folds than training queries, and
   /// for candidates of other kinds than rules without the documents to learn from,
-  /// `error` naming the validation part for a document without a label.
+  /// `error` naming the validation set for a document without a label.
   tuner(context const& ctx, datasets::dataset const& validation, std::vector<candidate> candidates,
         std::vector<eval::measure> measures, eval::profile rules, prepare_fn prepare,
         l2r::engine_options engine = {}, cross_fitting crossed = {});
@@ -154,13 +154,13 @@ class tuner {
                       std::string const& name);
 
  private:
-  /// Queries of one part that are ranked by the same documents. Queries are numbered through: those
-  /// of the validation part come first, then those of the training part.
+  /// Queries of one set that are ranked by the same documents. Queries are numbered through: those
+  /// of the validation set come first, then those of the training set.
   struct query_batch {
     std::vector<std::size_t> queries;    // ascending
-    std::vector<std::size_t> documents;  // theirs, in their part, ascending
+    std::vector<std::size_t> documents;  // theirs, in their set, ascending
     datasets::dataset data;
-    bool crossed = false;              // of the training part
+    bool crossed = false;              // of the training set
     std::size_t fold = 0;              // where crossed: its number from 1
     std::vector<std::size_t> ranking;  // where crossed: the training documents to rank by
   };

@@ -78,7 +78,7 @@ class Tuner : public testing::Test {
   }
   tuner make() { return make(ctx_); }
 
-  /// The whole validation part at once, as rank and evaluate do it.
+  /// The whole validation set at once, as rank and evaluate do it.
   std::vector<double> reference(candidate const& c) {
     prepared const items = preparing()(c.cuts);
     l2r::ranker_options options;
@@ -630,7 +630,7 @@ TEST(Space, WhatFitRecommendsIsAmongTheKinds) {
 }
 
 TEST_F(Tuner, DefaultsOfSeveralMembersAreJudgedAndKeptTogether) {
-  // What fit recommends, and what its model gives on the validation part.
+  // What fit recommends, and what its model gives on the validation set.
   l2r::recommendation const found = l2r::recommend(l2r::count_labels(train_));
   std::vector<candidate> defaults;
   for (l2r::recipe const& one : found.recipes) defaults.push_back(candidate_of(one));

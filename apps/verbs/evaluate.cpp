@@ -133,8 +133,8 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
   return options;
 }
 
-/// The test part in the folder of a fold; test.txt where there is none.
-std::string test_part(fs::path const& fold) {
+/// The test set in the folder of a fold; test.txt where there is none.
+std::string test_file(fs::path const& fold) {
   for (char const* const name : {"test.txt", "test.csv", "test.tsv"}) {
     std::error_code absent;
     if (fs::exists(fold / name, absent)) return (fold / name).string();
@@ -150,7 +150,7 @@ std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const
   folds = paths;
   if (!o.folds.empty()) {
     folds = fold_names(o.folds);
-    for (std::string const& fold : folds) paths.push_back(test_part(fs::path(o.folds) / fold));
+    for (std::string const& fold : folds) paths.push_back(test_file(fs::path(o.folds) / fold));
   }
   auto const timer = owner.stage("read");
   std::vector<datasets::dataset> tests;

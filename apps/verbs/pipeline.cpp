@@ -99,7 +99,7 @@ std::map<std::string, std::vector<double>> baseline_scores(pipeline_arguments co
   return scores;
 }
 
-/// Writes a baseline's scores of a test part and returns the file's checksum.
+/// Writes a baseline's scores of a test set and returns the file's checksum.
 std::string write_baseline(datasets::dataset const& data, std::span<std::size_t const> test,
                            std::vector<double> const& scores, fs::path const& path) {
   std::vector<double> of_test;
@@ -112,7 +112,7 @@ std::string write_baseline(datasets::dataset const& data, std::span<std::size_t 
   return sum.hex();
 }
 
-/// The folds of the documents, with the baselines' scores of their test parts. They are written as
+/// The folds of the documents, with the baselines' scores of their test sets. They are written as
 /// files, whose checksums the results name, and are handed on from memory.
 experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
                                     datasets::dataset const& data,
@@ -139,7 +139,7 @@ experiment::memory_folds make_folds(session& owner, pipeline_arguments const& a,
   return {data, std::move(folds), scores, a.unjudged == datasets::unlabelled};
 }
 
-/// The rankings of the systems over the test parts, to be held against all judgments.
+/// The rankings of the systems over the test sets, to be held against all judgments.
 class system_runs {
  public:
   explicit system_runs(std::size_t folds) : folds_(folds) {}

@@ -106,14 +106,14 @@ void add_sample(CLI::App& program, session& owner) {
       number_option(verb, "--features M", a.features, "Features a document", {.least = 1});
   auto* const queries =
       number_option(verb, "--queries K", a.queries,
-                    "Queries in all, at least one a part; 0: one for each hundred documents",
+                    "Queries in all, at least one a subset; 0: one for each hundred documents",
                     {0, most_documents});
   auto* const labels =
       number_option(verb, "--labels L", a.labels,
                     "Labels 0 to L-1, each a quarter as frequent as the one before", {.least = 1});
   a.folds_option =
       number_option(verb, "--fold-count F", a.folds,
-                    "Equal parts and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
+                    "Equal subsets and rotations of them; 1: one split into 3/5, 1/5, 1/5; "
                     "a shape has its own (yahoo2: 1, else 5, and 1 writes the first alone)",
                     {1, most_folds});
   renamed_option(verb, "--folds", "0.1.0", a.folds_option);

@@ -302,7 +302,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
 
 void add_tune(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<tune_verb_arguments>(
-      program, owner, "tune", "Choose how to rank on a validation part",
+      program, owner, "tune", "Choose how to rank on a validation set",
       "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metrics MAP --out best.json\n"
       "tries ways to cut features and to score by successive halving; then\n"
       "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",

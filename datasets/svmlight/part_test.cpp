@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -280,6 +281,54 @@ TEST_F(Part, NothingWhereAFileMustBeReadWhole) {
   read_options regroup;
   regroup.regroup = true;
   expect_nothing(file("apart", letor(9)), regroup);
+}
+
+/// A text with some of its lines repeated, moved, cut off or without their first word.
+std::string with_changes(std::vector<std::string> lines, random_engine& engine) {
+  for (std::size_t changes = uniform_below(engine, 4); changes > 0; --changes) {
+    std::size_t const at = uniform_below(engine, lines.size());
+    std::string& line = lines[at];
+    switch (uniform_below(engine, 5)) {
+      case 0:
+        lines.push_back(line);
+        break;
+      case 1:
+        lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), line);
+        break;
+      case 2:
+        line.resize(uniform_below(engine, line.size() + 1));
+        break;
+      case 3:
+        line.erase(0, line.find(' '));
+        break;
+      default:
+        std::swap(line, lines[uniform_below(engine, lines.size())]);
+    }
+  }
+  std::string text;
+  for (std::string const& line : lines) text += line + "\n";
+  return text;
+}
+
+TEST_F(Part, OnlyTextThatIsRefusedIsParsedTwice) {
+  std::vector<std::string> lines;
+  std::istringstream text_of_lines(letor(12));
+  for (std::string line; std::getline(text_of_lines, line);) lines.push_back(line);
+  random_engine engine(3);
+  std::size_t refused = 0, in_parts = 0;
+  for (int text = 0; text < 300; ++text) {
+    std::string const path = file("changed", with_changes(lines, engine));
+    bool is_whole = true;
+    try {
+      read_dataset({}, path);
+    } catch (error const&) {
+      is_whole = false;
+    }
+    for (auto const& part : parts_of(path, 3)) EXPECT_EQ(part.has_value(), is_whole) << text;
+    ++(is_whole ? in_parts : refused);
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_GT(in_parts, 50);
 }
 
 TEST_F(Part, NothingWhereThereIsAFault) {

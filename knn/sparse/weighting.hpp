@@ -57,7 +57,7 @@ smart_weighting smart_weighting_from(std::string_view name);
 std::string smart_name_of(weighting_options const& weights, similarity metric);
 
 /// What words are weighed by where nothing else is asked for: SMART's name of it, which was chosen
-/// by what it finds on training parts (bench/results/text-weights), and the weights.
+/// by what it finds on training sets (bench/results/text-weights), and the weights.
 inline constexpr std::string_view default_smart_weighting = "lnc.ltc";
 weighting_options default_weighting();
 

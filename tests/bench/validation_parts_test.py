@@ -27,7 +27,7 @@ BENCH = pathlib.Path(validation_parts.__file__).parent
 
 
 class Drawn(unittest.TestCase):
-    """One fold of drawn data, whose test part is gone: nobody reads it."""
+    """One fold of drawn data, whose test set is gone: nobody reads it."""
 
     @classmethod
     def setUpClass(cls):

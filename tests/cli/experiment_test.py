@@ -83,7 +83,7 @@ class Experiment(harness.CommandLine):
         self.experiment("none", "--systems", "rules", "--ties", "seeded", code=2)
 
     def test_members_of_any_kind(self):
-        """They are fitted as `fit --settings` does it; the training part is the pool of reduced sets."""
+        """They are fitted as `fit --settings` does it; the training set is the pool of reduced sets."""
         self.expect(0, "tune", "--train", "data/Fold1/train.txt", "--vali", "data/Fold1/vali.txt", "--kinds", "card",
                     "--try-max-features", "3", "--try-card-bins", "6", "--out", "card.json")
         card = json.loads(self.read("card.json"))
@@ -294,7 +294,7 @@ class Experiment(harness.CommandLine):
         (self.folder / "data" / "Fold2" / "vali.txt").unlink()
         self.experiment("none", code=3, message="data/Fold2: found no vali.txt")
         self.experiment("out", "--baselines", "full")
-        # The faults of the last test part are told before the first fold is worked on.
+        # The faults of the last test set are told before the first fold is worked on.
         with open(self.folder / "data" / "Fold3" / "test.txt", "ab") as file:
             file.write(b"1 qid:more 1:x\n")
         done = self.experiment("none", "--baselines", "full", code=3,
@@ -384,7 +384,7 @@ class Curves(harness.CommandLine):
         self.assertNotIn("our systems less", shown)
         self.expect(0, "experiment", *line, "again", "--threads", "1")
         self.assertEqual(self.outputs("out"), self.outputs("again"))
-        # With all labels a system ranks as a model that is fitted on the training part.
+        # With all labels a system ranks as a model that is fitted on the training set.
         for system, members in (("scorecard", "scorecard"), ("linear", "linear"), ("members", "rules,scorecard,linear"),
                                 ("recommended", "recommended")):
             with self.subTest(system):

@@ -384,7 +384,7 @@ def split(case):
             parts.append([q for q in queries if q[0] in names])
         test.assertEqual(sorted(q[0] for of in parts for q in of), sorted(q[0] for q in queries))
         test.assertLessEqual(max(map(len, parts)) - min(map(len, parts)), 1)
-        if not case.seeded:  # fold N tests on the part before the first of its training parts
+        if not case.seeded:  # fold N tests on the part before the first of its training sets
             test.assertEqual([q for of in parts[1:] + parts[:1] for q in of], queries)
         for n, tested in enumerate(parts):
             vali = parts[n - 1]

@@ -344,7 +344,7 @@ class Report(harness.CommandLine):
         test = self.folder / "moved/Fold2/test.txt"
         test.write_text(test.read_text() + "# another\n")
         self.expect(3, "report", "result", "--folds", "moved", "--out", "x",
-                    message="moved/Fold2/test.txt: found another file than the test part that result is of")
+                    message="moved/Fold2/test.txt: found another file than the test set that result is of")
 
     def test_learning_curves(self):
         self.expect(0, "sample", "--documents", "600", "--features", "9", "--queries", "30", "--fold-count", "3",

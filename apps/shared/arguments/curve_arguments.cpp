@@ -66,7 +66,7 @@ void curve_arguments::add_to(CLI::App& verb) {
               "Rankers that are compared, each from a part of the labels: " +
                   list_of_names(experiment::curve_systems()))
       ->default_str("card, joint, rules, feature, and lightgbm where it is installed");
-  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training part")
+  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training set")
       ->default_str(fmt::format("{}, with --systems {}", first_budgets, all_budgets));
   list_option(verb, "--ways", ways_, experiment::curve_ways(),
               "How the documents of a share are chosen")

@@ -125,18 +125,18 @@ experiment::file_folds_options file_options_of(cross_validation_arguments const&
   return options;
 }
 
-/// Folds that choose the device when the first training part is read, by the work of all of them.
+/// Folds that choose the device when the first training set is read, by the work of all of them.
 class sized_folds final : public judged_folds {
  public:
   sized_folds(session& owner, experiment::options const& options,
               experiment::fold_source const& folds)
       : judged_folds(folds), owner_(owner), options_(options) {}
 
-  datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
+  datasets::dataset read(context const& ctx, std::size_t fold, experiment::fold_set which,
                          experiment::message_fn const& warn) const override {
     datasets::dataset data = judged_folds::read(ctx, fold, which, warn);
-    if (which == experiment::part::test) tests_ += data.size();
-    if (which == experiment::part::train && !std::exchange(chosen_, true)) choose(data);
+    if (which == experiment::fold_set::test) tests_ += data.size();
+    if (which == experiment::fold_set::train && !std::exchange(chosen_, true)) choose(data);
     return data;
   }
 
@@ -155,7 +155,7 @@ class sized_folds final : public judged_folds {
   session& owner_;
   experiment::options const& options_;
   // `read` is called by one thread at a time.
-  mutable std::size_t tests_ = 0;  ///< documents of all test parts
+  mutable std::size_t tests_ = 0;  ///< documents of all test sets
   mutable bool chosen_ = false;
 };
 
@@ -189,11 +189,12 @@ experiment::options options_of(cross_validation_arguments const& a) {
   return options;
 }
 
-datasets::dataset judged_folds::read(context const& ctx, std::size_t fold, experiment::part which,
+datasets::dataset judged_folds::read(context const& ctx, std::size_t fold,
+                                     experiment::fold_set which,
                                      experiment::message_fn const& warn) const {
   datasets::dataset data = folds_.read(ctx, fold, which, warn);
-  if (which == experiment::part::train) expect_judged(data, "learn from");
-  if (which == experiment::part::vali) expect_judged(data, "choose by");
+  if (which == experiment::fold_set::train) expect_judged(data, "learn from");
+  if (which == experiment::fold_set::vali) expect_judged(data, "choose by");
   return data;
 }
 
@@ -241,7 +242,7 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   value_option(verb, "--rank-size B,...", a.rank_sizes, "Rule sizes of the ranker, or none");
   list_option(verb, "--baselines", a.baselines, {"full", "random", "feature", "none"},
               "full: all training documents; random: draws as large as each reduced set; "
-              "feature: the best single one on the validation part; or none");
+              "feature: the best single one on the validation set; or none");
   number_option(verb, "--random-draws", a.random_draws, "Draws that random is the mean of",
                 {1, 1'000'000});
   path_option(verb, "--scores NAME=DIR", a.scores,
@@ -259,7 +260,7 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   }
   measures_option(verb, "--tune M,...", a.tune,
                   "Also systems whose way to rank is chosen on each "
-                  "validation part by these metrics");
+                  "validation set by these metrics");
   a.tuned.add_to(verb);
   a.ranker.add_scoring_to(verb);
   verb.remove_option(verb.get_option("--rule-size"));  // --reduce-size and --rank-size are it

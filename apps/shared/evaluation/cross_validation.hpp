@@ -50,10 +50,10 @@ std::vector<session::named_output> outputs_of(cross_validation_arguments const& 
 /// The options of the library. Throws `usage_error` for options that make no sense.
 experiment::options options_of(cross_validation_arguments const& a);
 
-/// How the parts of folds are read.
+/// How the sets of folds are read.
 experiment::file_folds_options folds_reading(cross_validation_arguments const& a);
 
-/// Folds whose training and validation parts are refused with --drop-unjudged named where a
+/// Folds whose training and validation sets are refused with --drop-unjudged named where a
 /// document of theirs has no label.
 class judged_folds : public experiment::fold_source {
  public:
@@ -65,7 +65,7 @@ class judged_folds : public experiment::fold_source {
     return folds_.checksums(fold);
   }
   experiment::data_reading reading() const override { return folds_.reading(); }
-  datasets::dataset read(context const& ctx, std::size_t fold, experiment::part which,
+  datasets::dataset read(context const& ctx, std::size_t fold, experiment::fold_set which,
                          experiment::message_fn const& warn) const override;
   std::vector<double> scores(context const& ctx, std::size_t fold, std::string const& system,
                              datasets::dataset const& test) const override {

@@ -16,7 +16,7 @@ inline constexpr std::size_t most_folds = 1'000'000;
 void name_folds(session& owner, std::string const& out_dir, std::size_t folds);
 
 /// Says what `split` and `sample` wrote; with --json prints it: the folder and, of each fold, its
-/// own folder and the numbers of documents and queries of each part.
+/// own folder and the numbers of documents and queries of each set.
 void print_folds(session& owner, std::string const& out_dir,
                  std::vector<datasets::written_fold> const& folds);
 

@@ -18,7 +18,7 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 /// A column of a TREC run.
-std::string const& one_word(std::string const& word, std::string const& what) {
+std::string const& one_word(std::string const& word, char const* what) {
   if (!datasets::is_run_column(word))
     throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run{}",
                                   what, rulerank::quoted(word),
@@ -27,8 +27,8 @@ std::string const& one_word(std::string const& word, std::string const& what) {
 }
 
 /// A column of a line with tabs.
-std::string const& one_cell(std::string const& text, char const* option, std::string const& what) {
-  if (text.find_first_of("\t\r\n") != text.npos)
+std::string const& one_cell(std::string const& text, char const* option, char const* what) {
+  if (std::ranges::any_of(text, [](char c) { return c == '\t' || c == '\r' || c == '\n'; }))
     throw usage_error(fmt::format("{}: found {} {}, expected no tab and no line break in a column",
                                   option, what, rulerank::quoted(text)));
   return text;
@@ -45,11 +45,10 @@ neighbour_files::neighbour_files(session const& owner, std::string const& out,
   run_.emplace(owner.destination(run));
 }
 
-void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
-                                std::span<std::uint32_t const> items,
-                                std::span<double const> values, knn::value_order order,
+void neighbour_files::add_lines(knn::result_lines& to, knn::query_result const& found,
                                 id_of_fn const& id_of) const {
   if (!neighbours_ && !run_) return;
+  auto const [query, order, items, values] = found;
   std::string const name = id_of_query_(query);
   if (run_) one_word(name, "a query's id");
   std::size_t rank = 0;
@@ -58,11 +57,11 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
   for (std::size_t i = 0; i < items.size(); ++i) {
     std::string const id = id_of(items[i]);
     if (others_ && (id == name || rank == *others_)) continue;
-    ++rank;
+    if (++rank == 1 && neighbours_ && !as_json_) one_cell(name, "--out", "a query's id");
     if (neighbours_ && as_json_)
       near.push_back({{"id", id}, {value, values[i]}});
     else if (neighbours_)
-      append_format(to.lines, "{}\t{}\t{}\t{}\n", one_cell(name, "--out", "a query's id"), rank,
+      append_format(to.lines, "{}\t{}\t{}\t{}\n", name, rank,
                     one_cell(id, "--out", "a document's id"), values[i]);
     if (run_)
       to.run += datasets::run_line(name, one_word(id, "a document's id"), rank,
@@ -71,19 +70,6 @@ void neighbour_files::add_query(knn::result_lines& to, std::size_t query,
   if (neighbours_ && as_json_)
     to.lines += json_line_of(nlohmann::ordered_json{{"query", name}, {"neighbours", near}}) + "\n";
   to.most = std::max<std::uint64_t>(to.most, rank);
-}
-
-void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
-                                knn::neighbours const& found, id_of_fn const& id_of) const {
-  for (std::size_t q = 0; q < found.queries; ++q)
-    add_query(to, first + q, found.ids_of(q).first(found.count_of(q)), found.values_of(q),
-              found.order, id_of);
-}
-
-void neighbour_files::add_lines(knn::result_lines& to, std::size_t first,
-                                knn::rows_in_range const& found, id_of_fn const& id_of) const {
-  for (std::size_t q = 0; q + 1 < found.begin.size(); ++q)
-    add_query(to, first + q, found.rows_of(q), found.values_of(q), found.order, id_of);
 }
 
 std::optional<std::uint64_t> neighbour_files::fewer_than(std::uint64_t k) const {

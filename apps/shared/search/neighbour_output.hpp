@@ -72,9 +72,7 @@ class neighbour_files : public knn::search_output {
   std::optional<std::uint64_t> fewer_than(std::uint64_t k) const;
 
   /// Throw `usage_error` for an id that does not fit a column.
-  void add_lines(knn::result_lines& to, std::size_t first, knn::neighbours const& found,
-                 id_of_fn const& id_of) const override;
-  void add_lines(knn::result_lines& to, std::size_t first, knn::rows_in_range const& found,
+  void add_lines(knn::result_lines& to, knn::query_result const& found,
                  id_of_fn const& id_of) const override;
   void write(knn::result_lines const& lines) override;
   bool takes_neighbours() const override { return votes_.has_value(); }
@@ -84,10 +82,6 @@ class neighbour_files : public knn::search_output {
   virtual void commit();
 
  private:
-  void add_query(knn::result_lines& to, std::size_t query, std::span<std::uint32_t const> items,
-                 std::span<double const> values, knn::value_order order,
-                 id_of_fn const& id_of) const;
-
   std::optional<output_file> neighbours_;
   std::optional<output_file> run_;
   bool as_json_;

@@ -28,15 +28,15 @@ class brute final : public metric_structure {
     return metric_work{std::uint64_t{size()} * queries.size()};
   }
   /// Regions: 0 the database, 1 the objects that were added, r > 1 part r - 2 of the others.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
-    if (part.region == 0) {
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override {
+    if (task.region == 0) {
       for (std::uint32_t const one : query.parts_of(all_)) left.push_back({one + 2});
       if (!added_.empty()) left.push_back({1});
-    } else if (part.region == 1) {
+    } else if (task.region == 1) {
       query.compare(added_);
     } else {
-      query.compare(all_, part.region - 2);
+      query.compare(all_, task.region - 2);
     }
     return false;
   }

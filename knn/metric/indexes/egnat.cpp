@@ -52,9 +52,9 @@ class egnat final : public metric_structure {
 
   void search(metric_query& query) const override { search(query, {}); }
   /// Regions: the nodes; extra: the distance to the node's centre, and how far that has moved.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
-    visit(query, part, left);
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override {
+    visit(query, task, left);
     return false;
   }
   void save(structure_arrays& to) const override { save(to, 0); }
@@ -77,8 +77,8 @@ class egnat final : public metric_structure {
   void unlink(std::uint32_t which);
   void read(structure_reader& from, std::uint32_t which, std::size_t depth);
   void save(structure_arrays& to, std::uint32_t which) const;
-  void visit(metric_query& query, search_part const& part, std::vector<search_part>& next) const;
-  void search(metric_query& query, search_part const& part) const;
+  void visit(metric_query& query, search_task const& task, std::vector<search_task>& next) const;
+  void search(metric_query& query, search_task const& task) const;
   void search_leaf(metric_query& query, egnat_node const& leaf, double to_centre,
                    double moved) const;
 
@@ -369,11 +369,11 @@ void egnat::search_leaf(metric_query& query, egnat_node const& leaf, double to_c
 }
 
 /// Compares what a node has; the children that are left, what may be nearest first.
-void egnat::visit(metric_query& query, search_part const& part,
-                  std::vector<search_part>& next) const {
-  egnat_node const& here = nodes_[part.region];
+void egnat::visit(metric_query& query, search_task const& task,
+                  std::vector<search_task>& next) const {
+  egnat_node const& here = nodes_[task.region];
   if (here.is_leaf) {
-    search_leaf(query, here, part.extra[0], part.extra[1]);
+    search_leaf(query, here, task.extra[0], task.extra[1]);
     return;
   }
   std::size_t const centres = here.objects.size();
@@ -397,10 +397,10 @@ void egnat::visit(metric_query& query, search_part const& part,
     next.push_back({here.child[one.id], 0, one.value, {distance[one.id], here.moved[one.id]}});
 }
 
-void egnat::search(metric_query& query, search_part const& part) const {
-  std::vector<search_part> next;
-  visit(query, part, next);
-  for (search_part const& one : next)
+void egnat::search(metric_query& query, search_task const& task) const {
+  std::vector<search_task> next;
+  visit(query, task, next);
+  for (search_task const& one : next)
     if (!query.is_beyond(one.at_least)) search(query, one);
 }
 

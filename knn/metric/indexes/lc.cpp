@@ -43,15 +43,15 @@ class list_of_clusters final : public metric_structure {
   }
   /// Regions: 0 the list of centres, r > 0 the cluster r - 1. A search for k nearest stops at each
   /// cluster, which may end it.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t budget,
-                   std::vector<search_part>& left) const override {
-    if (part.region > 0) {
-      query.compare(clusters_[part.region - 1].objects);
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t budget,
+                   std::vector<search_task>& left) const override {
+    if (task.region > 0) {
+      query.compare(clusters_[task.region - 1].objects);
       return false;
     }
     auto const clusters = static_cast<std::uint32_t>(clusters_.size());
     std::uint64_t done = 0;
-    for (std::uint32_t c = part.place; c < clusters; ++c) {
+    for (std::uint32_t c = task.place; c < clusters; ++c) {
       bounds const at_least = visit(query, clusters_[c]);
       bool const enters = !query.is_beyond(at_least.inside);
       if (enters) left.push_back({c + 1, 0, at_least.inside});

@@ -58,9 +58,9 @@ class m_tree final : public metric_structure {
 
   void search(metric_query& query) const override { search(query, {}); }
   /// Regions: 0 the root, r > 0 the node r - 1; extra: the distance to the routing object above.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
-    visit(query, part, left);
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override {
+    visit(query, task, left);
     return false;
   }
   void save(structure_arrays& to) const override { save(to, root_); }
@@ -84,8 +84,8 @@ class m_tree final : public metric_structure {
   std::vector<entry> split(std::uint32_t which);
   std::uint32_t read(structure_reader& from, std::size_t depth);
   void save(structure_arrays& to, std::uint32_t which) const;
-  void visit(metric_query& query, search_part const& part, std::vector<search_part>& next) const;
-  void search(metric_query& query, search_part const& part) const;
+  void visit(metric_query& query, search_task const& task, std::vector<search_task>& next) const;
+  void search(metric_query& query, search_task const& task) const;
 
   metric_space const& space_;
   exclusion rule_;
@@ -239,16 +239,16 @@ void m_tree::save(structure_arrays& to, std::uint32_t which) const {
 }
 
 /// Compares what a node has; the children that are left, what may be nearest first.
-void m_tree::visit(metric_query& query, search_part const& part,
-                   std::vector<search_part>& next) const {
-  bool const has_parent = part.region > 0;
-  m_tree_node const& here = nodes_[has_parent ? part.region - 1 : root_];
+void m_tree::visit(metric_query& query, search_task const& task,
+                   std::vector<search_task>& next) const {
+  bool const has_parent = task.region > 0;
+  m_tree_node const& here = nodes_[has_parent ? task.region - 1 : root_];
   std::vector<std::uint32_t> left;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < here.entries.size(); ++i) {
     entry const& one = here.entries[i];
     if (has_parent &&
-        query.is_beyond(rule_.at_least_around(part.extra[0], one.to_parent, one.radius)))
+        query.is_beyond(rule_.at_least_around(task.extra[0], one.to_parent, one.radius)))
       continue;
     left.push_back(one.object);
     places.push_back(i);
@@ -269,10 +269,10 @@ void m_tree::visit(metric_query& query, search_part const& part,
       next.push_back({here.entries[places[one.id]].child + 1, 0, one.value, {to[one.id], 0}});
 }
 
-void m_tree::search(metric_query& query, search_part const& part) const {
-  std::vector<search_part> next;
-  visit(query, part, next);
-  for (search_part const& one : next)
+void m_tree::search(metric_query& query, search_task const& task) const {
+  std::vector<search_task> next;
+  visit(query, task, next);
+  for (search_task const& one : next)
     if (!query.is_beyond(one.at_least)) search(query, one);
 }
 

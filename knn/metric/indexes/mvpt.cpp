@@ -69,8 +69,8 @@ class mvp_tree final : public metric_structure {
 
   void search(metric_query& query) const override;
   /// Regions: 0 the vantage points, r > 0 the node r - 1.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override;
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override;
   void save(structure_arrays& to) const override {
     to.put(points_);
     to.put(size_);
@@ -400,30 +400,30 @@ void mvp_tree::search_within(metric_query& query) const {
   query.compare(objects);
 }
 
-bool mvp_tree::search_some(metric_query& query, search_part const& part, std::uint64_t,
-                           std::vector<search_part>& left) const {
+bool mvp_tree::search_some(metric_query& query, search_task const& task, std::uint64_t,
+                           std::vector<search_task>& left) const {
   if (!query.shrinks()) {  // points are measured for all nodes
     search_within(query);
     return false;
   }
-  if (part.region == 0) {
+  if (task.region == 0) {
     auto const to = std::make_shared<std::vector<double>>();
     measure_points(query, points_.size(), *to);
     if (!nodes_.empty()) left.push_back({1, 0, 0, {}, to});
     return false;
   }
-  std::vector<double> const& to = *part.to_pivots;
-  mvpt_node const& here = nodes_[part.region - 1];
-  for_each_child(query, to, part.region - 1, part.at_least,
+  std::vector<double> const& to = *task.to_pivots;
+  mvpt_node const& here = nodes_[task.region - 1];
+  for_each_child(query, to, task.region - 1, task.at_least,
                  [&](std::uint32_t child_node, double at_least) {
-                   left.push_back({child_node + 1, 0, at_least, {}, part.to_pivots});
+                   left.push_back({child_node + 1, 0, at_least, {}, task.to_pivots});
                  });
-  std::sort(left.begin(), left.end(), [](search_part const& a, search_part const& b) {
+  std::sort(left.begin(), left.end(), [](search_task const& a, search_task const& b) {
     return a.at_least != b.at_least ? a.at_least < b.at_least : a.region < b.region;
   });
   std::vector<metric_candidate> order;
   for (std::uint32_t i = 0; i < here.bucket.size(); ++i) {
-    waiting object{part.at_least, part.region - 1, i};
+    waiting object{task.at_least, task.region - 1, i};
     look_through(query, to, object);
     if (!query.is_beyond(object.at_least)) order.push_back({object.at_least, here.bucket[i]});
   }

@@ -16,9 +16,9 @@ namespace {
 
 /// A table of more would take longer to read than it saves.
 constexpr std::size_t most_pivots = 256;
-/// A part of a search has so many objects.
-constexpr std::size_t objects_a_part = 1024;
-static_assert(objects_a_part % codes_a_block == 0);
+/// Objects of a task.
+constexpr std::size_t objects_a_task = 1024;
+static_assert(objects_a_task % codes_a_block == 0);
 /// Objects that are compared before the distance of the k-th is looked at again.
 constexpr std::size_t rows_at_once = 16;
 
@@ -51,18 +51,18 @@ class sss_index final : public metric_structure {
     query.measure(pivots_, to_pivot.data());
     search_rows(query, to_pivot, 0, objects_.size());
   }
-  /// Regions: 0 the pivots, r > 0 the objects from (r - 1) objects_a_part on.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
-    if (part.region > 0) {
-      std::size_t const begin = (part.region - 1) * objects_a_part;
-      search_rows(query, *part.to_pivots, begin, std::min(begin + objects_a_part, objects_.size()));
+  /// Regions: 0 the pivots, r > 0 the objects from (r - 1) objects_a_task on.
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override {
+    if (task.region > 0) {
+      std::size_t const begin = (task.region - 1) * objects_a_task;
+      search_rows(query, *task.to_pivots, begin, std::min(begin + objects_a_task, objects_.size()));
       return false;
     }
     auto const to_pivot = std::make_shared<std::vector<double>>(pivots_.size());
     query.measure(pivots_, to_pivot->data());
     std::uint32_t region = 0;
-    for (std::size_t i = 0; i < objects_.size(); i += objects_a_part)
+    for (std::size_t i = 0; i < objects_.size(); i += objects_a_task)
       left.push_back({++region, 0, 0, {}, to_pivot});
     return false;
   }

@@ -41,10 +41,10 @@ class sss_tree final : public metric_structure {
     if (size_ > 0) search(query, 0);
   }
   /// Regions: the nodes.
-  bool search_some(metric_query& query, search_part const& part, std::uint64_t,
-                   std::vector<search_part>& left) const override {
+  bool search_some(metric_query& query, search_task const& task, std::uint64_t,
+                   std::vector<search_task>& left) const override {
     if (size_ > 0)
-      for (metric_candidate const& one : visit(query, part.region))
+      for (metric_candidate const& one : visit(query, task.region))
         if (!query.is_beyond(one.value)) left.push_back({one.id, 0, one.value});
     return false;
   }

@@ -81,7 +81,7 @@ class metric_query {
   double bound() const {
     return nearest_ && nearest_->full() ? std::min(nearest_->last(), radius_) : radius_;
   }
-  /// Of k nearest: as many are known to be within `bound`, as another part of the search found.
+  /// Of k nearest: as many are known to be within `bound`, as another task of the search found.
   void narrow(double bound) {
     if (nearest_) radius_ = std::min(radius_, bound);
   }
@@ -182,13 +182,13 @@ class structure_reader {
   std::size_t count_ = 0;
 };
 
-/// A part of a search that any thread may do, apart from the other parts: what Barrientos 2011,
+/// A task of a search, which any thread may do apart from the other tasks: what Barrientos 2011,
 /// section 3.2, calls a requirement (region, index, query, extra field), less the query. `{}` is
 /// the whole search.
-struct search_part {
+struct search_task {
   std::uint32_t region = 0;          ///< of the index, as each type numbers them
-  std::uint32_t place = 0;           ///< where in the region the part goes on
-  double at_least = 0;               ///< the distance to all objects of the part, from below
+  std::uint32_t place = 0;           ///< where in the region the task goes on
+  double at_least = 0;               ///< the distance to all objects of the task, from below
   std::array<double, 2> extra = {};  ///< what the type needs besides
   std::shared_ptr<std::vector<double> const> to_pivots = {};  ///< distances to pivots above
 };
@@ -208,12 +208,12 @@ class metric_structure {
   virtual std::optional<metric_work> search_all(context const& ctx, metric_queries const& queries,
                                                 double radius, std::size_t k,
                                                 take_answer const& take) const;
-  /// Does a part of a search: a node, a cluster, or of what is as long as the database so much as
-  /// takes about `budget` distances. Appends the parts that are left of it, in the order in which
-  /// `search` does them; true: the last of them is the rest of this one. Parts whose `at_least` is
+  /// Does a task of a search: a node, a cluster, or of what is as long as the database so much as
+  /// takes about `budget` distances. Appends the tasks that are left of it, in the order in which
+  /// `search` does them; true: the last of them is the rest of this one. Tasks whose `at_least` is
   /// beyond the query's bound need not be done.
-  virtual bool search_some(metric_query& query, search_part const& part, std::uint64_t budget,
-                           std::vector<search_part>& left) const = 0;
+  virtual bool search_some(metric_query& query, search_task const& task, std::uint64_t budget,
+                           std::vector<search_task>& left) const = 0;
   virtual void save(structure_arrays& to) const = 0;
   /// Throw `usage_error` unless a type says otherwise.
   virtual void insert(std::uint32_t object);

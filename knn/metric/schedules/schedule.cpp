@@ -1,7 +1,7 @@
 // The schedules of Barrientos 2011, chapter 3. A thread's own queries are the source's Q_PC, its
-// parts Q_PR (the newest is done next, as one thread's recursion does, so that few wait), its
+// tasks Q_PR (the newest is done next, as one thread's recursion does, so that few wait), its
 // messages Q_SM. What a query found is kept by each thread for itself, and put together by the one
-// that does its last part. Of k nearest a part carries the bound that its generating thread knew,
+// that does its last task. Of k nearest a task carries the bound that its generating thread knew,
 // so that no thread reads what another one changes.
 
 #include "core/engine_registry.hpp"
@@ -47,12 +47,12 @@ struct partial_search {
 struct open_query {
   explicit open_query(std::size_t threads) : of_thread(threads) {}
   std::vector<std::unique_ptr<partial_search>> of_thread;  // each its thread's alone
-  std::atomic<std::uint64_t> parts{1};                     // that are left to do
+  std::atomic<std::uint64_t> tasks{1};                     // that are left to do
 };
 
 struct requirement {
   std::uint32_t query = 0;
-  search_part part;
+  search_task task;
   double bound = 0;
 };
 struct message {
@@ -67,7 +67,7 @@ struct alignas(64) schedule_thread {
   std::size_t begun = 0;                  // of its queries
   std::vector<requirement> requirements;  // Q_PR
   std::vector<message> messages;          // Q_SM
-  std::vector<search_part> left;          // of the part that was done last
+  std::vector<search_task> left;          // of the task that was done last
   std::size_t generated = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t sent = 0;
@@ -164,7 +164,7 @@ class schedule_run {
   bool complete_ = true;  // all threads could be started; set before they go on
   // Changed by settle() alone, while all threads wait.
   bool done_ = false;
-  bool whole_ = false;  // hybrid: parts stay with the thread that generates them
+  bool whole_ = false;  // hybrid: tasks stay with the thread that generates them
   std::uint64_t supersteps_ = 0;
   std::barrier<settle_all> taken_;
   std::barrier<> sent_;
@@ -209,7 +209,7 @@ void schedule_run::account(schedule_thread& self, std::uint64_t evaluations) {
   if (clock_ != nullptr && evaluations > 0) clock_->computed(self.number, evaluations);
 }
 
-/// Does the newest part that a thread has; its evaluations.
+/// Does the newest task that a thread has; its evaluations.
 std::uint64_t schedule_run::execute(schedule_thread& self, std::uint64_t budget) {
   requirement const one = std::move(self.requirements.back());
   self.requirements.pop_back();
@@ -217,29 +217,29 @@ std::uint64_t schedule_run::execute(schedule_thread& self, std::uint64_t budget)
   query.narrow(one.bound);
   self.left.clear();
   std::uint64_t const before = query.evaluations();
-  bool const has_rest = !query.is_beyond(one.part.at_least) &&
-                        what_.structure.search_some(query, one.part, budget, self.left);
+  bool const has_rest = !query.is_beyond(one.task.at_least) &&
+                        what_.structure.search_some(query, one.task, budget, self.left);
   std::uint64_t const some = query.evaluations() - before;
   account(self, some);
   open_query& open = *open_[one.query];
-  open.parts.fetch_add(self.left.size(), std::memory_order_relaxed);
+  open.tasks.fetch_add(self.left.size(), std::memory_order_relaxed);
   hand_out(self, one.query, query.bound(), has_rest);
-  if (open.parts.fetch_sub(1, std::memory_order_acq_rel) == 1) answer(self, one.query);
+  if (open.tasks.fetch_sub(1, std::memory_order_acq_rel) == 1) answer(self, one.query);
   return some;
 }
 
-/// Gives the parts that are left to threads in turn, or to this one; the rest of a part that was
+/// Gives the tasks that are left to threads in turn, or to this one; the rest of a task that was
 /// cut stays here.
 void schedule_run::hand_out(schedule_thread& self, std::uint32_t query, double bound,
                             bool has_rest) {
-  std::size_t const parts = self.left.size() - (has_rest ? 1 : 0);
+  std::size_t const tasks = self.left.size() - (has_rest ? 1 : 0);
   bool const spread = spreads();
-  // Of k nearest the rest comes after the parts in front of it; by a radius before them, for it
+  // Of k nearest the rest comes after the tasks in front of it; by a radius before them, for it
   // makes work for others.
   bool const rest_last = has_rest && what_.k > 0;
   if (rest_last) self.requirements.push_back({query, std::move(self.left.back()), bound});
   std::unique_lock<std::mutex> region(exchange_, std::defer_lock);
-  for (std::size_t i = parts; i-- > 0;) {
+  for (std::size_t i = tasks; i-- > 0;) {
     std::size_t const target = spread ? (self.generated + i) % threads_ : self.number;
     requirement one{query, std::move(self.left[i]), bound};
     if (target == self.number) {
@@ -257,7 +257,7 @@ void schedule_run::hand_out(schedule_thread& self, std::uint32_t query, double b
     region.unlock();
     ++self.critical;
   }
-  self.generated += parts;
+  self.generated += tasks;
   if (has_rest && !rest_last)
     self.requirements.push_back({query, std::move(self.left.back()), bound});
 }
@@ -304,7 +304,7 @@ void schedule_run::local(schedule_thread& self) {
   }
 }
 
-/// Lines 2 to 16 of Algorithm 9: parts, of own queries where there are no others, of R evaluations.
+/// Lines 2 to 16 of Algorithm 9: tasks, of own queries where there are no others, of R evaluations.
 void schedule_run::superstep(schedule_thread& self, std::uint64_t budget) {
   std::uint64_t done = 0;
   while (done < budget && (!self.requirements.empty() || begin_next(self)))

@@ -19,7 +19,7 @@ namespace rulerank::inline v0::knn {
 
 /// Who does what of a search. Query q is thread q % threads', which the source's broker deals in
 /// turn; but of `shared`, where the next query is for the thread that is free. A query is done in
-/// parts (a node of a tree, a cluster, some rows of a table), which generate further parts.
+/// tasks (a node of a tree, a cluster, some rows of a table), which generate further tasks.
 enum class metric_schedule : std::uint8_t {
   automatic,  ///< shared
   shared,
@@ -30,7 +30,7 @@ enum class metric_schedule : std::uint8_t {
   /// Parts that are generated go to all threads in turn, and change hands between two supersteps
   /// (Algorithm 9).
   bulk_circular,
-  /// As bulk-circular, but parts change hands in a critical region and threads do not meet
+  /// As bulk-circular, but tasks change hands in a critical region and threads do not meet
   /// (Algorithm 10).
   bulk_critical,
   /// bulk-circular; local while more queries wait than `waiting` a thread (section 3.3.1).
@@ -39,7 +39,7 @@ enum class metric_schedule : std::uint8_t {
 
 struct schedule_options {
   metric_schedule schedule = metric_schedule::automatic;
-  /// Bulk ones and hybrid: distances of a thread in a superstep, at least 1; a part that was begun
+  /// Bulk ones and hybrid: distances of a thread in a superstep, at least 1; a task that was begun
   /// is ended (R of the source, which gives no value).
   std::size_t superstep = 1024;
   /// hybrid: C_max of the source, which gives no value.
@@ -54,7 +54,7 @@ struct schedule_options {
 struct schedule_work {
   std::vector<std::uint64_t> evaluations;  ///< of each thread: distances computed, or cut off
   std::uint64_t supersteps = 0;            ///< bulk ones and hybrid: how often all threads met
-  std::uint64_t messages = 0;              ///< parts that one thread left to another
+  std::uint64_t messages = 0;              ///< tasks that one thread left to another
   std::uint64_t critical = 0;              ///< bulk-critical: how often a thread was in the region
 
   std::uint64_t evaluations_of_all() const;

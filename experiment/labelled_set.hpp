@@ -7,10 +7,10 @@
 
 namespace rulerank::inline v0::experiment {
 
-/// The documents of a training or validation part that have a label. Throws `error` where none has.
-inline datasets::dataset labelled_part(datasets::dataset data, part which) {
+/// The documents of a training or validation set that have a label. Throws `error` where none has.
+inline datasets::dataset labelled_set(datasets::dataset data, fold_set which) {
   auto const known =
-      datasets::labelled_documents(data, which == part::train ? "learn from" : "choose by");
+      datasets::labelled_documents(data, which == fold_set::train ? "learn from" : "choose by");
   return known.size() == data.size() ? std::move(data) : datasets::subset(data, known);
 }
 
