@@ -54,14 +54,14 @@ function(rulerank_module name)
   endif()
 endfunction()
 
-# rulerank_published(MODULE KERNELS k.cpp ... CUDA_SOURCES b.cu ... [PRIVATE_LINKS target ...])
+# rulerank_published(MODULE SOURCES a.cpp ... CUDA_SOURCES b.cu ... [PRIVATE_LINKS target ...])
 # The published engines of a module, with its published/engines.cpp: target rulerank_MODULE_published. The module does
 # not need it; the program, Python, tests and benchmarks do.
 function(rulerank_published module)
-  cmake_parse_arguments(ARG "" "" "KERNELS;CUDA_SOURCES;PRIVATE_LINKS" ${ARGN})
-  list(TRANSFORM ARG_KERNELS PREPEND published/)
+  cmake_parse_arguments(ARG "" "" "SOURCES;CUDA_SOURCES;PRIVATE_LINKS" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND published/)
   list(TRANSFORM ARG_CUDA_SOURCES PREPEND published/)
-  rulerank_module(${module}_published INTERNAL PUBLIC_HEADERS published/engines.hpp SOURCES published/engines.cpp KERNELS ${ARG_KERNELS} CUDA_SOURCES ${ARG_CUDA_SOURCES}
+  rulerank_module(${module}_published INTERNAL PUBLIC_HEADERS published/engines.hpp SOURCES published/engines.cpp ${ARG_SOURCES} CUDA_SOURCES ${ARG_CUDA_SOURCES}
                   USES ${module} PRIVATE_LINKS ${ARG_PRIVATE_LINKS})
 endfunction()
 

@@ -83,7 +83,8 @@ std::string clean_text(std::string_view text) {
   bool plain = true;
   for (char const c : text) plain = plain && static_cast<unsigned char>(c) < 0x80;
   std::string valid(text);
-  if (!plain) valid = json::parse(json_line_of(json(valid))).get<std::string>();
+  if (!plain)
+    valid = parse_json(json_line_of(json(valid)), "a text", "a string").get<std::string>();
   std::string result;
   for (char const c : valid) {
     auto const byte = static_cast<unsigned char>(c);

@@ -58,7 +58,9 @@ json data_of(chart const& of) {
     for (chart_point const& p : one.points) {
       if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;  // a picture leaves them out
       // Six digits are more than a screen shows.
-      auto const short_number = [](double x) { return json::parse(fmt::format("{:.6g}", x)); };
+      auto const short_number = [](double x) {
+        return parse_ordered_json(fmt::format("{:.6g}", x), "a chart", "a number");
+      };
       json point{short_number(p.x), short_number(p.y)};
       if (!p.name.empty() || eval::has_interval(p)) point.push_back(clean(p.name));
       if (eval::has_interval(p)) {
@@ -156,7 +158,7 @@ class html_writer {
     if (!with_script_) return;
     body +=
         fmt::format("<section class=\"part\" data-part=\"{}\" hidden></section>\n", parts.size());
-    parts.push_back(json::parse(of.data));
+    parts.push_back(parse_ordered_json(of.data, "a part", "a part of a page"));
   }
 
   void add(details const& of) {

@@ -28,8 +28,8 @@ constexpr std::array<named_metric, 5> metric_names{{{metric_distance::l1, "l1"},
                                                     {metric_distance::angular, "angular"},
                                                     {metric_distance::edit, "edit"}}};
 
-using enum metric_index_type;
-engine_registry<metric_index_type, metric_structure_maker> const& registered() {
+engine_registry<metric_index_type, metric_structure_maker> const& registered_index_types() {
+  using enum metric_index_type;
   static engine_registry<metric_index_type, metric_structure_maker> const engines{
       {{brute, "brute", "compares all objects", "", runs_on::cpu, runs_on::cpu}, make_brute},
       {{lc, "lc", "List of Clusters of a fixed size, each with the radius of its cluster",
@@ -64,7 +64,8 @@ metric_index_options checked(metric_index_options const& options, metric_space c
     throw usage_error(
         fmt::format("found {} objects, expected less than {}", space.size(), no_neighbour));
   metric_index_options chosen = options;
-  if (chosen.type == automatic) chosen.type = choose_metric_index(space, options.queries).type;
+  if (chosen.type == metric_index_type::automatic)
+    chosen.type = choose_metric_index(space, options.queries).type;
   return chosen;
 }
 
@@ -109,10 +110,10 @@ metric_distance metric_distance_from(std::string_view name) {
 }
 
 metric_structure_maker maker_of(metric_index_type type) {
-  return registered().maker_of(type);
+  return registered_index_types().maker_of(type);
 }
 std::span<metric_index_info const> metric_index_types() {
-  return registered().list();
+  return registered_index_types().list();
 }
 std::string_view name_of(metric_index_type type) {
   return name_of_engine(metric_index_types(), type);
@@ -121,14 +122,17 @@ metric_index_type metric_index_type_from(std::string_view name) {
   return entry_named<metric_index_type>(metric_index_types(), "index type", name);
 }
 bool has_bucket(metric_index_type type) {
+  using enum metric_index_type;
   return type == lc || type == sss_tree || type == egnat || type == m_tree || type == mvpt;
 }
 bool has_alpha(metric_index_type type) {
+  using enum metric_index_type;
   return type == sss || type == sss_tree;
 }
 
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
                                         bool together) {
+  using enum metric_index_type;
   // A list of clusters takes some n^2 / 66 distances to make, with what else is done for them as
   // long as n / 5 queries of brute force (measured: vectors of 20 dimensions). Both grow with n, so
   // that there is no number of objects from which on another index is made sooner and gains more.

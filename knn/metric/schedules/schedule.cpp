@@ -428,8 +428,8 @@ schedule_work schedule_run::run(metric_schedule_routine routine) {
 
 namespace {
 
-using enum metric_schedule;
-engine_registry<metric_schedule, metric_schedule_routine> const& registered() {
+engine_registry<metric_schedule, metric_schedule_routine> const& registered_schedules() {
+  using enum metric_schedule;
   static engine_registry<metric_schedule, metric_schedule_routine> const engines{
       {{shared, "shared", "the next query is for the thread that is free", "", runs_on::cpu,
         runs_on::cpu},
@@ -437,9 +437,8 @@ engine_registry<metric_schedule, metric_schedule_routine> const& registered() {
       {{local, "local", "each thread does the queries dealt to it whole",
         "Barrientos 2011, Algorithm 8", runs_on::cpu, runs_on::nowhere},
        [](schedule_run& run, schedule_thread& self) { run.local(self); }},
-      {{metric_schedule::bulk_local, "bulk-local",
-        "as local, in supersteps at whose end all threads meet", "Barrientos 2011, section 3.2.4",
-        runs_on::cpu, runs_on::nowhere},
+      {{bulk_local, "bulk-local", "as local, in supersteps at whose end all threads meet",
+        "Barrientos 2011, section 3.2.4", runs_on::cpu, runs_on::nowhere},
        [](schedule_run& run, schedule_thread& self) { run.bulk(self); }},
       {{bulk_circular, "bulk-circular",
         "parts of queries go to all threads in turn, between supersteps",
@@ -468,7 +467,7 @@ void add(schedule_work& to, schedule_work const& some) {
 }  // namespace
 
 std::span<metric_schedule_info const> metric_schedules() {
-  return registered().list();
+  return registered_schedules().list();
 }
 std::string_view name_of(metric_schedule schedule) {
   return name_of_engine(metric_schedules(), schedule);
@@ -491,14 +490,14 @@ schedule_work run_schedule(context const& ctx, searched_queries const& what,
                            schedule_options const& options, query_clock* clock,
                            take_answer const& take) {
   schedule_options chosen = options;
-  if (chosen.schedule == automatic) chosen.schedule = shared;
+  if (chosen.schedule == metric_schedule::automatic) chosen.schedule = metric_schedule::shared;
   if (chosen.superstep == 0)
     throw usage_error("found a superstep of 0 distances, expected at least 1");
   if (what.queries.size() >= no_neighbour)
     throw usage_error(
         fmt::format("found {} queries, expected less than {}", what.queries.size(), no_neighbour));
   schedule_run run(ctx, what, chosen, clock, take);
-  return run.run(registered().maker_of(chosen.schedule));
+  return run.run(registered_schedules().maker_of(chosen.schedule));
 }
 
 neighbours search_scheduled(context const& ctx, metric_index const& index,
