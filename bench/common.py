@@ -388,6 +388,7 @@ class Line(typing.NamedTuple):
     points: list  # of (x, y)
     colour: str
     style: typing.Any = "-"
+    spread: list = []  # of (least, most) at each point
 
 
 class Level(typing.NamedTuple):
@@ -417,6 +418,9 @@ def draw_lines(axis, panel):
     from matplotlib import ticker
     marks = [axis.plot(*zip(*one.points), color=one.colour, linestyle=one.style, marker="o", markersize=3, label=one.label)[0]
              for one in panel.lines if one.points]
+    for one in panel.lines:
+        for (x, _), (least, most) in zip(one.points, one.spread):
+            axis.vlines(x, least, most, color=one.colour, linewidth=1, alpha=0.6)
     marks += [axis.axhline(one.y, color=one.colour, linestyle=":", label=one.label) for one in panel.levels]
     axis.set_xscale("log")
     xs = [x for one in panel.lines for x, _ in one.points]

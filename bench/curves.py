@@ -1,158 +1,241 @@
 #!/usr/bin/env python3
-"""The full learning curves of `rulerank experiment --systems`, set by set.
+"""Accuracy with few labels and with all, on documents shuffled within their queries: learning curves of every set.
 
-    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets OHSUMED,MQ2008,...] [--lightgbm PATH] [--threads N] [--keep FOLDER]
-    curves.py --pictures FOLDER [--sets OHSUMED,MQ2008,...]
+    curves.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--seeds 10] [--first-seed 1] [--budgets 1%,2%,5%] [--systems A,B] [--lightgbm PATH] [--threads N]
+    curves.py --keep FOLDER OUT_FOLDER... [--sets A,B] [--seeds 10] [--first-seed 1]
 
-Every system, way and budget with 10 draws; OUT_FOLDER/SET gets curves.tsv, curves.md, curves.svg, the results by query and the
-manifest with machine, commit, options, checksums and the versions of the libraries. A run that was stopped, by a signal or by the
-machine, goes on when the same line is run again. FOLDER gets what bench/results holds of a run, half a MB where OUT_FOLDER takes
-hundreds: goals.md (curve_goals.py); SET.svg, MAP and NDCG@10 by the number of labels, means of the folds and the draws, by default
-settings, of boosted trees also the best of all kinds, samples and settings without the validation set; SET.md, the tables of MAP
-and NDCG@10 of every system, way and budget, without those of differences and of single folds, which are in its own curves.md;
-curves.tsv.gz, of all sets the means over draws, by fold, way, share, settings and system; and manifest.json, the sets' manifests.
-curve_page.py takes the tables of docs/learning-curves.md from there. --pictures draws each SET.svg again from the FOLDER's
-curves.tsv.gz, and runs nothing. --keep needs numpy and matplotlib. Without a LightGBM (--lightgbm, or an installed package) the
-line fails at once and says so: leave it out by --systems. The XGBoost is the one that the program was built with; its version is in
-every table, so runs with another one go to another OUT_FOLDER.
-"""
+The first line runs `rulerank experiment --systems` for each seed and set. The seed shuffles the documents of each query, draws the
+random samples and is the seed of the program. Run the same line again to continue after an interruption. OUT_FOLDER/SET/SEED gets
+the files of `experiment`.
+
+The second line makes the files of bench/results/curves from one or more OUT_FOLDERs: runs of other budgets, such as 100%, of other
+systems or of other seeds. A cell that two of them have comes from the first. It writes:
+
+- table.md: one row for each set and share of labels, the worst first. A row compares the default card on chosen documents with the
+  best other ranker, the best boosted trees, LightGBM with all labels, the recommended components, and the card on random documents.
+- curves.tsv.gz: the means over the folds of each cell and seed.
+- curves.svg: MAP by the number of labels, with the least and the largest of the seeds.
+- manifest.json: commands, commits and machines of the first seed of each OUT_FOLDER.
+
+The value of a query is its mean over the seeds. A difference is the mean over the queries of all folds, with its 95 % interval
+(paired t). The best other ranker of a cell is the one with the highest MAP on the test sets, among chosen and random documents and
+default or cross-fitted settings; with all labels also settings from the validation set. This choice favours the other ranker."""
 
 import collections
 import csv
+import datetime
 import gzip
 import io
+import itertools
 import json
 import pathlib
+import random
 import subprocess
 import sys
 
 import common
 import needs
+from validation_parts import mean_with_interval
 
+SETS = ["OHSUMED", "OHSUMED-LETOR2", "MQ2008", "MQ2008-agg", "MSLR-89", "USP-counts"]
+RAW = ("MSLR-89", "USP-counts")  # their features are not normalized within the list
 MEASURES = ("MAP", "NDCG@10")
-CELL = ("fold", "way", "share", "settings", "system")
-KEPT = "curves.tsv.gz"  # of all sets: means of draws
-GREEN, RED, BLUE, SKY = "#0b6e4f", "#c1440e", "#2b5c9e", "#5aa9d6"
-LINES = [("recommended", "chosen", "recommended, chosen documents", GREEN, "-"),
-         ("recommended", "random", "recommended, random documents", GREEN, (0, (5, 3))),
-         ("ranksvm", "chosen", "rank SVM, chosen documents", BLUE, "-"),
-         ("ranksvm-zscore", "chosen", "z-score rank SVM, chosen documents", SKY, "-"),
-         ("ranksvm-zscore", "queries", "z-score rank SVM, random queries", SKY, (0, (8, 3, 2, 3))),
-         ("lightgbm", "random", "LambdaMART, random documents", RED, (0, (5, 3)))]
-TREES, UNTUNED = ("lightgbm", "xgboost", "ilmart"), ("defaults", "cross-fitted")
-BEST_TREES = "best boosted trees, any sample"
-LEVELS = [("recommended", "defaults", "recommended", GREEN), ("lightgbm", "validated", "LightGBM, tuned", RED)]
+CARD, RECOMMENDED = "card", "recommended"
+TREES = ("lightgbm", "xgboost")
+PEERS = (*TREES, "linear", "ranksvm", "ranksvm-zscore")
+NAMES = {"linear": "ridge regression", "ranksvm": "rank SVM", "ranksvm-zscore": "rank SVM of z-scores", "xgboost": "XGBoost",
+         "lightgbm": "LightGBM", RECOMMENDED: "recommended", CARD: "card"}
+CELL = ("share", "way", "system", "settings")
 
 
-def rows_of(path):
-    """The rows of a curves.tsv, or of one that is kept as .gz."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="", encoding="utf-8") as lines:
-        return list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"))
+# --- runs
 
 
-def mean_of_draws(rows):
-    """A row for each fold, way, share, settings and system: the means over its draws."""
-    draws = collections.defaultdict(list)
-    for row in rows:
-        draws[tuple(row[name] for name in CELL)].append(row)
-    values = ("documents", "labels", *MEASURES)
-    return [dict(zip(CELL, cell)) | {name: sum(float(row[name]) for row in of) / len(of) for name in values}
-            for cell, of in draws.items()]
+def shuffled(path, to, seed):
+    """Writes a file with the documents of each query in a random order."""
+    queries = {}
+    for line in path.read_text("utf-8").splitlines(True):
+        queries.setdefault(line.split()[1], []).append(line)
+    draw = random.Random(f"{seed} {path.name}")
+    for documents in queries.values():
+        draw.shuffle(documents)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text("".join(itertools.chain.from_iterable(queries.values())), "utf-8")
 
 
-def means(rows):
-    """values[system, way, settings][share] = (labels, {measure: mean}), over draws, then over folds."""
-    draws = collections.defaultdict(list)
-    for row in rows:
-        draws[row["system"], row["way"], row["settings"], float(row["share"]), row["fold"]].append(row)
-    folds = collections.defaultdict(list)
-    for (system, way, settings, share, _), rows in draws.items():
-        folds[system, way, settings, share].append(
-            [sum(float(row[name]) for row in rows) / len(rows) for name in ("labels", *MEASURES)])
-    values = collections.defaultdict(dict)
-    for (system, way, settings, share), rows in folds.items():
-        labels, *of = [sum(column) / len(rows) for column in zip(*rows)]
-        values[system, way, settings][share] = labels, dict(zip(MEASURES, of))
-    return values
+def run(a, name, seed):
+    """The exit code of the runs of a set and seed."""
+    with common.scratch() as folds:
+        for n, part in itertools.product(range(1, 6), ("train", "vali", "test")):
+            shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", folds / f"Fold{n}" / f"{part}.txt", seed)
+        line = [a.program, "experiment", "--folds", folds, "--out-dir", a.out / name / str(seed), "--systems", a.systems,
+                "--ways", "chosen,random", "--budgets", a.budgets, "--random-draws", 1, "--seed", seed, "--threads", a.threads]
+        line += ["--lightgbm", a.lightgbm] if a.lightgbm else []
+        return subprocess.run(list(map(str, line)), stdout=subprocess.DEVNULL).returncode
 
 
-def best_trees(of, measure):
-    """For each share of labels the highest mean of all that read no labels beside it."""
-    points = collections.defaultdict(list)
-    for (system, way, settings), by_share in of.items():
-        if system in TREES and way != "all" and settings in UNTUNED:
-            for share, (labels, values) in by_share.items():
-                points[share].append((values[measure], labels))
-    return sorted((labels, value) for value, labels in map(max, points.values()))
+# --- what is kept
 
 
-def panel(name, of, measure):
-    lines = [common.Line(label, sorted((labels, values[measure]) for labels, values in of[system, way, "defaults"].values()),
-                         colour, style) for system, way, label, colour, style in LINES]
-    lines.append(common.Line(BEST_TREES, best_trees(of, measure), RED))
-    levels = [common.Level(label.replace(", tuned", " (tuned)") + ", all labels", of[system, "all", settings][1.0][1][measure],
-                           colour) for system, settings, label, colour in LEVELS]
-    return common.Lines(f"{name}: {measure} of the test part", "labelled documents", lines, levels)
+class Curves:
+    """A set: values[share, way, system, settings] is [queries x MEASURES], the means over the seeds; by_seed[the same] a list of the
+    seeds' means over the queries."""
+
+    def __init__(self, folders):
+        """`folders`: OUT_FOLDER/SET/SEED of each run. A cell of a seed that two of them have comes from the first."""
+        numpy, = needs.packages("numpy")
+        self.values, self.by_seed, self.rows, self.labels = {}, collections.defaultdict(list), [], {}
+        seen = set()
+        sums = collections.defaultdict(lambda: 0)
+        for folder in folders:
+            with open(folder / "curves.tsv", encoding="utf-8", newline="") as lines:
+                rows = list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"))
+            measures = list(rows[0])[list(rows[0]).index("MAP"):]
+            columns = [measures.index(measure) for measure in MEASURES]
+            cells = collections.defaultdict(list)
+            for path in sorted((folder / "curves").glob("Fold*.json")):
+                fold = json.loads(path.read_text("utf-8"))
+                for point in fold["points"]:
+                    values = numpy.reshape(point["values"], (len(fold["qids"]), len(measures)))[:, columns]
+                    cells[float(point["budget"]), point["way"], point["system"], point["settings"]].append(values)
+            for cell, folds in cells.items():
+                if (folder.name, cell) in seen:
+                    continue
+                seen.add((folder.name, cell))
+                values = numpy.concatenate(folds)
+                sums[cell] = sums[cell] + values
+                self.by_seed[cell].append(values.mean(axis=0))
+                self.rows.append({"seed": folder.name, **dict(zip(CELL, cell)), **dict(zip(MEASURES, values.mean(axis=0)))})
+            for share in {row["share"] for row in rows}:
+                of = [float(row["labels"]) for row in rows if row["share"] == share and row["system"] == CARD and row["way"] in ("chosen", "all")]
+                if of:
+                    self.labels[float(share)] = sum(of) / len(of)
+        self.values = {cell: total / len(self.by_seed[cell]) for cell, total in sums.items()}
+        self.shares = sorted({share for share, *_ in self.values})
+
+    def card(self, share, way="chosen", system=CARD):
+        """The cell of one of our models, which has no settings to choose."""
+        return share, "all" if share == 1 else way, system, "defaults"
+
+    def best(self, share, systems):
+        """The cell of these systems, on any sample and with any settings, that has the highest MAP."""
+        return max((cell for cell in self.values if cell[0] == share and cell[2] in systems),
+                   key=lambda cell: self.values[cell][:, 0].mean())
+
+    def mean(self, cell):
+        return " / ".join(f"{value:.4f}" for value in self.values[cell].mean(axis=0))
+
+    def difference(self, one, other, measure=0):
+        """(mean, half its interval) of a difference by query."""
+        return mean_with_interval((self.values[one] - self.values[other])[:, measure])
 
 
-def short_tables(text):
-    """The paragraphs of `curves.md` that are tables of means of the two measures."""
-    paragraphs, kept = text.split("\n\n"), []
-    for title, table in zip(paragraphs, paragraphs[1:]):
-        if title.startswith(tuple(f"{measure}, settings" for measure in MEASURES)):
-            kept += [title.strip(), table.strip()]
-    return "\n\n".join(kept) + "\n"
+def signed(difference):
+    mean, half = difference
+    return f"{mean:+.4f} ± {half:.4f}"
 
 
-def pictures(folder, sets):
-    """Draws SET.svg from what --keep wrote."""
-    kept = rows_of(folder / KEPT)
-    for name in sets:
-        of = means([row for row in kept if row["set"] == name])
-        common.draw(folder / f"{name}.svg", [panel(name, of, measure) for measure in MEASURES], len(MEASURES))
+def name_of(cell):
+    _, way, system, settings = cell
+    chosen = {"defaults": "defaults", "cross-fitted": "cross-fitted", "validated": "validated"}[settings]
+    return f"{NAMES[system]}, {chosen}" + ("" if way == "all" else f", {way}")
 
 
-def keep(a):
-    """Writes --keep from what the sets' folders hold."""
-    kept, about = io.StringIO(), {}
-    to = csv.DictWriter(kept, ["set", *CELL, "documents", "labels", *MEASURES], delimiter="\t", lineterminator="\n")
+def table(sets):
+    """A row for each share and set: few labels first, in each group the worst difference to the best other ranker first."""
+    rows = []
+    for name, of in sets.items():
+        for share in of.shares:
+            card, peer, trees = of.card(share), of.best(share, PEERS), of.best(share, TREES)
+            recommended = of.card(share, system=RECOMMENDED)
+            rows.append((share, of.difference(card, peer)[0], [
+                f"{share:.0%}".replace("%", " %"), name, len(of.by_seed[card]), round(of.labels[share]), of.mean(card), f"{name_of(peer)} {of.mean(peer)}",
+                signed(of.difference(card, peer)), signed(of.difference(card, trees)),
+                signed(of.difference(card, of.best(1.0, ("lightgbm",)))) if 1.0 in of.shares else "", of.mean(recommended),
+                signed(of.difference(recommended, peer)),
+                signed(of.difference(card, of.card(share, "random"))) if share < 1 else ""]))
+    head = ["labels", "set", "seeds", "labels a fold", "card, chosen", "the best other ranker", "card − it", "card − best boosted trees",
+            "card − LightGBM, all labels", "recommended, chosen", "recommended − best other", "card − card on random documents"]
+    return common.table(head, [row for _, _, row in sorted(rows, key=lambda row: (row[0] == 1, row[0], row[1]))])
+
+
+def summary(sets):
+    """The goals: the mean difference over the cells and the worst cell."""
+    lines = []
+    for system in (CARD, RECOMMENDED):
+        for few in (True, False):
+            cells = [(of.difference(of.card(share, system=system), of.best(share, PEERS)), f"{name}, {share:.0%}")
+                     for name, of in sets.items() for share in of.shares if (share < 1) == few]
+            if not cells:
+                continue
+            worst, where = min(cells)
+            below = [where for (mean, half), where in cells if mean + half < 0]
+            lines.append(f"- {NAMES[system]}, {'few' if few else 'all'} labels: mean difference of MAP to the best other ranker "
+                         f"{sum(mean for (mean, _), _ in cells) / len(cells):+.4f} over {len(cells)} cells; worst {signed(worst)} ({where}); "
+                         f"significantly below in {len(below)}: {', '.join(below) or 'none'}")
+    return "\n".join(lines) + "\n"
+
+
+def panel(name, of):
+    few = [share for share in of.shares if share < 1]
+
+    def line(label, cell_of, colour, style="-"):
+        points = [(of.labels[share], cell_of(share)) for share in few]
+        seeds = {labels: [means[0] for means in of.by_seed[cell]] for labels, cell in points}
+        return common.Line(label, [(labels, sum(values) / len(values)) for labels, values in seeds.items()], colour, style,
+                           [(min(values), max(values)) for values in seeds.values()])
+
+    lines = [line("card, chosen documents", lambda share: of.card(share), "#0b6e4f"),
+             line("card, random documents", lambda share: of.card(share, "random"), "#0b6e4f", (0, (5, 3))),
+             line("best boosted trees, any sample", lambda share: of.best(share, TREES), "#c1440e"),
+             line("best rank SVM, any sample", lambda share: of.best(share, ("ranksvm", "ranksvm-zscore")), "#2b5c9e")]
+    levels = [common.Level("LightGBM, all labels", of.values[of.best(1.0, ("lightgbm",))][:, 0].mean(), "#c1440e")] if 1.0 in of.shares else []
+    features = "raw features" if name in RAW else "features normalized within the list"
+    return common.Lines(f"{name}: MAP ({features})", "labels", lines, levels)
+
+
+def manifest_of(run):
+    """The manifest of a run without its inputs and without the paths of its machine."""
+    of = json.loads((run / "manifest.json").read_text("utf-8"))
+    kept = {key: of[key] for key in ("version", "commit", "compiler", "machine", "libraries") if key in of}
+    return {"command": [pathlib.PurePath(word).name if word.startswith("/") else word for word in of["command"]], **kept}
+
+
+def keep(folder, sets, runs):
+    """runs[set]: the folders of its runs."""
+    kept = io.StringIO()
+    to = csv.DictWriter(kept, ["set", "seed", *CELL, *MEASURES], delimiter="\t", lineterminator="\n")
     to.writeheader()
-    for name in a.sets:
-        folder = a.out / name
-        to.writerows({"set": name, **row} for row in mean_of_draws(rows_of(folder / "curves.tsv")))
-        about[name] = json.loads((folder / "manifest.json").read_text("utf-8"))
-        common.write(a.keep / f"{name}.md", short_tables((folder / "curves.md").read_text("utf-8")))
-    # The same bytes for the same curves: without a time.
-    (a.keep / KEPT).write_bytes(gzip.compress(kept.getvalue().encode(), mtime=0))
-    common.write(a.keep / "manifest.json", json.dumps(about, indent=1) + "\n")
-    pictures(a.keep, a.sets)
-    common.write(a.keep / "goals.md", common.output(
-        sys.executable, common.ROOT / "bench/curve_goals.py", a.out, "--sets", ",".join(a.sets), "--letor", a.letor))
+    for name, of in sets.items():
+        to.writerows({"set": name, **row, **{measure: f"{row[measure]:.6f}" for measure in MEASURES}} for row in of.rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "curves.tsv.gz").write_bytes(gzip.compress(kept.getvalue().encode(), mtime=0))
+    common.write(folder / "table.md", f"{' / '.join(MEASURES)} of the test sets; differences of MAP\n\n" + table(sets) + "\n" + summary(sets))
+    first = {name: {run.parents[1]: run for run in reversed(of)} for name, of in runs.items()}  # of each OUT_FOLDER
+    common.write(folder / "manifest.json", json.dumps(
+        {"date": datetime.date.today().isoformat()} |
+        {name: [manifest_of(run) for run in of.values()] for name, of in first.items()}, indent=1) + "\n")
+    common.draw(folder / "curves.svg", [panel(name, of) for name, of in sets.items()], 2)
 
 
 def main():
-    a = common.arguments(__doc__, "program?", "letor?", "out?", sets=["OHSUMED", "MQ2008", "OHSUMED-LETOR2", "MQ2008-agg"],
-                         systems="recommended,rules,scorecard,linear,members,lightgbm,ilmart,xgboost,ranksvm,ranksvm-zscore",
-                         budgets="1%,2%,5%,10%,25%,100%", draws=10, lightgbm=str, threads=0, keep=pathlib.Path,
-                         pictures=pathlib.Path)
-    if a.pictures:
-        pictures(a.pictures, a.sets)
-        return 0
-    if not a.out:
-        common.fail("needs PROGRAM, LETOR_FOLDER and OUT_FOLDER, or --pictures")
+    a = common.arguments(__doc__, "paths+", sets=SETS, seeds=10, first_seed=1, budgets="1%,2%,5%", systems=",".join((CARD, RECOMMENDED, *PEERS)),
+                         lightgbm=str, threads=0, keep=pathlib.Path)
+    seeds = range(a.first_seed, a.first_seed + a.seeds)
     if a.keep:
         needs.expect("numpy", "matplotlib")
-    for name in a.sets:
-        line = [a.program, "experiment", "--folds", a.letor / name, "--out-dir", a.out / name, "--systems", a.systems,
-                "--budgets", a.budgets, "--random-draws", a.draws, "--threads", a.threads]
-        if a.lightgbm:
-            line += ["--lightgbm", a.lightgbm]
-        print(f"{name}: {' '.join(map(str, line))}", file=sys.stderr, flush=True)
-        code = subprocess.run(list(map(str, line)), stdout=subprocess.DEVNULL).returncode
+        runs = {name: [folder / name / str(seed) for folder in a.paths for seed in seeds if (folder / name / str(seed) / "curves.tsv").exists()]
+                for name in a.sets}
+        keep(a.keep, {name: Curves(runs[name]) for name in a.sets}, runs)
+        return 0
+    if len(a.paths) != 3:
+        common.fail(f"found {len(a.paths)} paths, expected PROGRAM LETOR_FOLDER OUT_FOLDER")
+    a.program, a.letor, a.out = a.paths
+    for seed, name in itertools.product(seeds, a.sets):
+        print(f"{name}, seed {seed}", file=sys.stderr, flush=True)
+        code = run(a, name, seed)
         if code != 0:
             return code
-    if a.keep:
-        keep(a)
     return 0
 
 

@@ -13,7 +13,7 @@ A fold has 20 settings, the same on all sets: the first of TRIED's values and 19
 validation set has not risen for PATIENCE rounds over all queries, and the best round is kept. Of the settings the one with the
 best MAP on the validation set, as the program tells it, ranks the test set, which is read once all of them are trained.
 OUT_FOLDER/SET.jsonl gets a row a fold with all trials, OUT_FOLDER/SET/FoldN.score the scores, OUT_FOLDER/SET.md what
-`evaluate --ties average` says of them and of `fit` as it is, and differences as curve_goals.py has them. A run that was stopped
+`evaluate --ties average` says of them and of `fit` as it is, and differences with 95 % intervals over the queries. A run that was stopped
 goes on with the folds that are missing. One thread; needs numpy.
 """
 
@@ -22,8 +22,7 @@ import json
 import time
 
 import common
-from validation_parts import MEASURES, bare, signed  # one thread: before numpy
-from curve_goals import mean_with_interval
+from validation_parts import MEASURES, bare, mean_with_interval, signed  # one thread: before numpy
 
 import numpy
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""curves_test.py PROGRAM: the table of bench/curves.py on results made by hand, and a run with one seed."""
+
+import csv
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+try:
+    import matplotlib  # noqa: F401
+    import numpy
+except ModuleNotFoundError as missing:
+    print(f"curves_test.py: Skipped\nneeds {missing.name}")
+    sys.exit(77)
+import curves
+
+
+def result(folder, points):
+    """What `experiment` leaves of two folds of two queries: points[cell] is the MAP of each query; NDCG@10 is half of it."""
+    (folder / "curves").mkdir(parents=True)
+    (folder / "curves.tsv").write_text("# about\nfold\tway\tshare\tsystem\tlabels\tMAP\tP@1\tNDCG@10\n" + "".join(
+        f"Fold1\t{way}\t{share}\t{system}\t{100 * share}\t0\t0\t0\n" for share, way, system, _ in points))
+    for fold in (0, 1):
+        (folder / "curves" / f"Fold{fold + 1}.json").write_text(json.dumps({"qids": ["1", "2"], "points": [
+            {**dict(zip(("budget", "way", "system", "settings"), cell)),
+             "values": [x for value in values[2 * fold:2 * fold + 2] for x in (value, 9, value / 2)]} for cell, values in points.items()]}))
+
+
+CARD, RANDOM = (0.01, "chosen", "card", "defaults"), (0.01, "random", "card", "defaults")
+RECOMMENDED, TREES = (0.01, "chosen", "recommended", "defaults"), (0.01, "random", "lightgbm", "cross-fitted")
+RIDGE = (0.01, "chosen", "linear", "defaults")
+FIRST = {CARD: [0.5, 0.6, 0.7, 0.8], RANDOM: [0.5, 0.5, 0.5, 0.5], RECOMMENDED: [0.6, 0.6, 0.6, 0.6],
+         TREES: [0.1, 0.2, 0.3, 0.4], RIDGE: [0.7, 0.7, 0.7, 0.7]}
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        result(self.folder / "a/s/1", FIRST)
+
+    def test_a_value_of_a_query_is_its_mean_over_the_seeds(self):
+        result(self.folder / "a/s/2", {cell: [value + 0.1 for value in values] for cell, values in FIRST.items()})
+        of = curves.Curves([self.folder / "a/s/1", self.folder / "a/s/2"])
+        numpy.testing.assert_allclose(of.values[CARD], [[x, x / 2] for x in (0.55, 0.65, 0.75, 0.85)])
+        self.assertEqual(of.mean(RIDGE), "0.7500 / 0.3750")
+        self.assertEqual(len(of.by_seed[CARD]), 2)
+
+    def test_differences_have_intervals_over_the_queries(self):
+        of = curves.Curves([self.folder / "a/s/1"])
+        mean, half = of.difference(CARD, RIDGE)  # -.2, -.1, 0, .1
+        self.assertAlmostEqual(mean, -0.05)
+        self.assertAlmostEqual(half, 3.182 * (0.05 / 3) ** 0.5 / 2, delta=0.005)
+
+    def test_the_best_other_is_of_any_sample_and_settings(self):
+        of = curves.Curves([self.folder / "a/s/1"])
+        self.assertEqual((of.best(0.01, curves.PEERS), of.best(0.01, curves.TREES)), (RIDGE, TREES))
+
+    def test_a_cell_comes_from_the_first_folder(self):
+        result(self.folder / "b/s/1", {CARD: [0.9] * 4})
+        of = curves.Curves([self.folder / "b/s/1", self.folder / "a/s/1"])
+        numpy.testing.assert_allclose(of.values[CARD][:, 0], 0.9)
+        numpy.testing.assert_allclose(of.values[RIDGE][:, 0], 0.7)
+
+    def test_the_summary_names_the_worst_cell_and_those_significantly_below(self):
+        better = {**FIRST, RIDGE: [value + 0.2 + 0.01 * i for i, value in enumerate(FIRST[CARD])]}
+        result(self.folder / "c/t/1", better)
+        text = curves.summary({"s": curves.Curves([self.folder / "a/s/1"]), "t": curves.Curves([self.folder / "c/t/1"])})
+        self.assertIn("- card, few labels: mean difference of MAP to the best other ranker -0.1325 over 2 cells; worst -0.2150", text)
+        self.assertIn("significantly below in 1: t, 1%\n", text)
+
+
+class Whole(unittest.TestCase):
+    def test_a_run_and_what_is_kept_of_it(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            subprocess.run([PROGRAM, "sample", "--documents", "600", "--features", "6", "--queries", "40", "--fold-count", "5",
+                            "--out-dir", folder / "letor" / "MQ2008", "--quiet"], check=True)
+            script = [sys.executable, str(ROOT / "bench/curves.py")]
+            subprocess.run([*script, PROGRAM, folder / "letor", folder / "out", "--sets", "MQ2008", "--seeds", "1", "--budgets", "5%",
+                            "--systems", "card,recommended,linear,ranksvm,xgboost", "--threads", "1"], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([*script, "--keep", folder / "kept", folder / "out", "--sets", "MQ2008"], check=True)
+            self.assertIn("| 5 % | MQ2008 | 1 |", (folder / "kept/table.md").read_text())
+            with gzip.open(folder / "kept/curves.tsv.gz", "rt") as lines:
+                rows = list(csv.DictReader(lines, delimiter="\t"))
+            self.assertEqual({(row["set"], row["seed"], row["share"]) for row in rows}, {("MQ2008", "1", "0.05")})
+            manifest = (folder / "kept/manifest.json").read_text()
+            self.assertEqual(json.loads(manifest)["MQ2008"][0]["command"][:2], [pathlib.Path(PROGRAM).name, "experiment"])
+            self.assertNotIn(str(folder), manifest)
+            self.assertTrue((folder / "kept/curves.svg").read_text().startswith("<?xml"))
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
