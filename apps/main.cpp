@@ -266,7 +266,7 @@ int run(int argc, char** argv) {
   // A file that may not grow further is an error where it is written, as a full disk is.
   ::signal(SIGXFSZ, SIG_IGN);
   sigset_t const signals = block_signals();  // before MPI starts threads
-  CLI::App program{"Learning to rank and active learning with association rules", "rulerank"};
+  CLI::App program{"Learning to rank from few labels, with models a person can read", "rulerank"};
   try {
     mpi::communicator const ranks;
     return run_rank(program, ranks, signals, argc, argv);

@@ -1,5 +1,4 @@
-"""Learning to rank with association rules, and active learning that picks the few documents worth
-labelling."""
+"""Learning to rank from few labels, with models a person can read."""
 
 from importlib.metadata import version as _version
 
