@@ -142,37 +142,39 @@ def name_of(cell):
 
 
 def table(sets):
-    """A row for each share and set: few labels first, in each group the worst difference to the best other ranker first."""
+    """A row for each share and set: few labels first, then features that are normalized within the list, then the worst difference to
+    the best other ranker."""
     rows = []
     for name, of in sets.items():
+        features = "raw" if name in RAW else "list-normalized"
         for share in of.shares:
             card, peer, trees = of.card(share), of.best(share, PEERS), of.best(share, TREES)
             recommended = of.card(share, system=RECOMMENDED)
-            rows.append((share, of.difference(card, peer)[0], [
-                f"{share:.0%}".replace("%", " %"), name, len(of.by_seed[card]), round(of.labels[share]), of.mean(card), f"{name_of(peer)} {of.mean(peer)}",
+            rows.append((share, features, of.difference(card, peer)[0], [
+                f"{share:.0%}".replace("%", " %"), features, name, len(of.by_seed[card]), round(of.labels[share]), of.mean(card), f"{name_of(peer)} {of.mean(peer)}",
                 signed(of.difference(card, peer)), signed(of.difference(card, trees)),
                 signed(of.difference(card, of.best(1.0, ("lightgbm",)))) if 1.0 in of.shares else "", of.mean(recommended),
                 signed(of.difference(recommended, peer)),
                 signed(of.difference(card, of.card(share, "random"))) if share < 1 else ""]))
-    head = ["labels", "set", "seeds", "labels a fold", "card, chosen", "the best other ranker", "card − it", "card − best boosted trees",
+    head = ["labels", "features", "set", "seeds", "labels a fold", "card, chosen", "the best other ranker", "card − it", "card − best boosted trees",
             "card − LightGBM, all labels", "recommended, chosen", "recommended − best other", "card − card on random documents"]
-    return common.table(head, [row for _, _, row in sorted(rows, key=lambda row: (row[0] == 1, row[0], row[1]))])
+    return common.table(head, [row for *_, row in sorted(rows, key=lambda row: (row[0] == 1, *row[:3]))])
 
 
 def summary(sets):
     """The goals: the mean difference over the cells and the worst cell."""
     lines = []
-    for system in (CARD, RECOMMENDED):
-        for few in (True, False):
-            cells = [(of.difference(of.card(share, system=system), of.best(share, PEERS)), f"{name}, {share:.0%}")
-                     for name, of in sets.items() for share in of.shares if (share < 1) == few]
-            if not cells:
-                continue
-            worst, where = min(cells)
-            below = [where for (mean, half), where in cells if mean + half < 0]
-            lines.append(f"- {NAMES[system]}, {'few' if few else 'all'} labels: mean difference of MAP to the best other ranker "
-                         f"{sum(mean for (mean, _), _ in cells) / len(cells):+.4f} over {len(cells)} cells; worst {signed(worst)} ({where}); "
-                         f"significantly below in {len(below)}: {', '.join(below) or 'none'}")
+    kinds = {"all sets": (True, False), "list-normalized features": (False,), "raw features": (True,)}
+    for system, few, (which, raw) in itertools.product((CARD, RECOMMENDED), (True, False), kinds.items()):
+        cells = [(of.difference(of.card(share, system=system), of.best(share, PEERS)), f"{name}, {share:.0%}")
+                 for name, of in sets.items() for share in of.shares if (share < 1) == few and (name in RAW) in raw]
+        if not cells:
+            continue
+        worst, where = min(cells)
+        below = [where for (mean, half), where in cells if mean + half < 0]
+        lines.append(f"- {NAMES[system]}, {'few' if few else 'all'} labels, {which}: mean difference of MAP to the best other ranker "
+                     f"{sum(mean for (mean, _), _ in cells) / len(cells):+.4f} over {len(cells)} cells; worst {signed(worst)} ({where}); "
+                     f"significantly below in {len(below)}: {', '.join(below) or 'none'}")
     return "\n".join(lines) + "\n"
 
 

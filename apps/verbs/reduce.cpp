@@ -9,7 +9,6 @@
 #include "core/output_file.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
@@ -97,17 +96,13 @@ measured_size const* measured_of(rules::rule_size rule_size) {
 }
 
 /// Before documents are chosen without a budget.
-void say_how_many_to_expect(session& owner, rules::rule_size rule_size, std::size_t documents) {
+void say_how_many_to_expect(session& owner, rules::rule_size rule_size) {
   std::string text = fmt::format("chooses by --rule-size {} until the rules run dry", rule_size);
-  if (auto const* const of = measured_of(rule_size)) {
-    auto const share = [&](double percent) {
-      return static_cast<std::size_t>(std::llround(percent / 100 * static_cast<double>(documents)));
-    };
+  if (auto const* const of = measured_of(rule_size))
     text += fmt::format(
-        ": {} to {} % of the documents on OHSUMED and MQ2008, which would be {} to {} here; other "
-        "sets differ, most where features have few values",
-        of->least, of->most, share(of->least), share(of->most));
-  }
+        ": {} to {} % of the documents on OHSUMED and MQ2008; far fewer where features have few "
+        "values",
+        of->least, of->most);
   owner.say(text);
 }
 
@@ -123,8 +118,9 @@ void say_what_to_expect(session& owner, rules::rule_size rule_size, double perce
     return;
   }
   std::string text = fmt::format(
-      "what to expect of --rule-size {}: on OHSUMED and MQ2008 {} to {} % of the documents are "
-      "chosen, and ranking by them {} on average against all",
+      "what to expect of --rule-size {}: on OHSUMED and MQ2008, in the order of the files, {} to "
+      "{} % "
+      "of the documents are chosen, and ranking by them {} on average against all",
       rule_size, of->least, of->most, of->map);
   for (measured_size const& other : measured)
     if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)
@@ -168,8 +164,7 @@ void reduce(session& owner, reduce_arguments const& arguments) {
   reduction_pool const read = read_pool(owner, arguments, is_read_in_parts(arguments));
   label_pool const pool = read.view();
   owner.ranks();  // have the same inputs
-  if (runs_dry(arguments))
-    say_how_many_to_expect(owner, arguments.sampler.rule_size, pool.binned.documents);
+  if (runs_dry(arguments)) say_how_many_to_expect(owner, arguments.sampler.rule_size);
   warn_of_order(owner, arguments, read);
   al::sampler_options options = arguments.options(owner, read);
   if (arguments.rounds.wanted()) options.fill_budget = false;  // the rounds go on
@@ -207,8 +202,7 @@ void add_reduce(CLI::App& program, session& owner) {
       ->required();
   path_option(verb, "--out", a.out,
               "The chosen lines of the training file, verbatim and in their order; - for "
-              "standard output. To train on: fit's recommended members, rules, ridge regression or "
-              "another pointwise objective, not a pairwise one")
+              "standard output. To train on: fit, or any ranker that reads LETOR files")
       ->required();
   a.add_sampling_to(verb);
   a.labels.add_to(verb);

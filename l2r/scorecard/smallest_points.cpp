@@ -68,7 +68,7 @@ std::vector<double> smallest_points(context const& all, convex_function& of, dou
   for (std::size_t round = 0; round < most_steps; ++round) {
     double const slope = length(gradient);
     if (slope <= to) return points;
-    ctx.report("scorecard", round, 0);
+    ctx.report("steps of the fit", round, 0);
     double const rest = std::max(std::min(0.1, std::sqrt(slope)) * slope, 0.1 * to);
     std::vector<double> const direction = newton_direction(ctx, of, gradient, rest);
     double const descent = dot(gradient, direction);

@@ -73,7 +73,7 @@ class Table(unittest.TestCase):
         better = {**FIRST, RIDGE: [value + 0.2 + 0.01 * i for i, value in enumerate(FIRST[CARD])]}
         result(self.folder / "c/t/1", better)
         text = curves.summary({"s": curves.Curves([self.folder / "a/s/1"]), "t": curves.Curves([self.folder / "c/t/1"])})
-        self.assertIn("- card, few labels: mean difference of MAP to the best other ranker -0.1325 over 2 cells; worst -0.2150", text)
+        self.assertIn("- card, few labels, all sets: mean difference of MAP to the best other ranker -0.1325 over 2 cells; worst -0.2150", text)
         self.assertIn("significantly below in 1: t, 1%\n", text)
 
 
@@ -87,7 +87,7 @@ class Whole(unittest.TestCase):
             subprocess.run([*script, PROGRAM, folder / "letor", folder / "out", "--sets", "MQ2008", "--seeds", "1", "--budgets", "5%",
                             "--systems", "card,recommended,linear,ranksvm,xgboost", "--threads", "1"], check=True, stderr=subprocess.DEVNULL)
             subprocess.run([*script, "--keep", folder / "kept", folder / "out", "--sets", "MQ2008"], check=True)
-            self.assertIn("| 5 % | MQ2008 | 1 |", (folder / "kept/table.md").read_text())
+            self.assertIn("| 5 % | list-normalized | MQ2008 | 1 |", (folder / "kept/table.md").read_text())
             with gzip.open(folder / "kept/curves.tsv.gz", "rt") as lines:
                 rows = list(csv.DictReader(lines, delimiter="\t"))
             self.assertEqual({(row["set"], row["seed"], row["share"]) for row in rows}, {("MQ2008", "1", "0.05")})

@@ -415,7 +415,8 @@ class Rank(harness.CommandLine):
         train = self.file("t.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11)
                                             for d in range(300)))
         fit = ["fit", "--train", train, "--model", self.model, "--members", "card", "--target", "labels", "--monotone"]
-        self.expect(0, *fit, self.file("m.txt", b"# as we know\nfalling 1\nfree 2\n"))
+        self.expect(0, *fit, self.file("m.txt", b"# as we know\nfalling 1\nfree 2\n"), message="--monotone: not on the card, "
+                    "because the labels contradict the direction or other features rank better: feature 1 (falling)")
         text = self.card_of(self.model)
         self.assertNotIn("g 1\n", text)
         self.assertRegex(text, r"(free|rising|falling) 2\n")
@@ -441,8 +442,14 @@ class Rank(harness.CommandLine):
         self.assertEqual(self.model.read_bytes(), by_grades)
         self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model, "--target", "labels")
         self.assertNotEqual(self.model.read_bytes(), by_grades)
-        self.expect(2, "fit", "--train", few, "--model", self.model, "--best",
-                    message="--best: found 60 labels, expected 1000 or more")
+        self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model,
+                    message="too few labels to compare models here; ")
+        self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model, "--members", "recommended")
+        recommended = self.model.read_bytes()
+        self.expect(0, "fit", "--train", few, "--pool", page, "--model", self.model, "--best", message="recommended (")
+        self.assertEqual(self.model.read_bytes(), recommended)
+        self.expect(2, "fit", "--train", few, "--model", self.model, "--peers", "auto",
+                    message="--peers: found 60 labels, expected 1000 or more")
 
     def test_fit_says_what_the_card_costs(self):
         # Two features decide together: no sum of points has it.

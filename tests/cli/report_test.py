@@ -208,7 +208,7 @@ class Report(harness.CommandLine):
         self.assertGreater(deep, 0)
 
     def test_a_card_has_a_frontier(self):
-        self.expect(0, "sample", "--documents", "2000", "--features", "10", "--queries", "60", "--fold-count", "1", "--out-dir", "data")
+        self.expect(0, "sample", "--documents", "4000", "--features", "10", "--queries", "60", "--fold-count", "1", "--out-dir", "data")
         said = json.loads(self.expect(0, "fit", "--train", "data/Fold1/train.txt", "--model", "m", "--members", "card",
                                       "--json").stdout)
         tried = said["sizes"][0]["frontier"]
