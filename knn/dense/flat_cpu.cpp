@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-// `flat` (docs/modules/knn.md): floats tell which rows may be among the nearest, and those are
+// `flat` (docs/modules/knn-dense.md): sums of floats exclude rows, and the remaining ones are
 // computed by the definition. Blocks of rows stay in a core's caches while all queries of a group
 // meet them, so that rows come from memory once a group, and what no bound excludes goes to a list
 // of each query and thread. A few queries are compared by direct differences, vector after vector
