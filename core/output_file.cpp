@@ -266,7 +266,12 @@ void output_file::commit() {
       partial_ = name;
     }
   }
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot be written");
+  if (::close(std::exchange(descriptor_, -1)) != 0) {
+    int const failure = errno;
+    if (in_its_place) ::unlink(path_.c_str());
+    errno = failure;
+    fail(path_, "cannot be written");
+  }
   if (in_its_place) return;
   if (::rename(partial_.c_str(), path_.c_str()) != 0) fail(path_, "cannot be written");
   partial_.clear();

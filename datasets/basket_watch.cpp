@@ -47,9 +47,22 @@ bool says_yes_or_no(std::string_view text) {
 }
 
 bool is_empty_value(std::string_view text) {
-  constexpr std::string_view words[] = {"nan", "na", "n/a", "<na>", "none", "null"};
+  constexpr std::string_view words[] = {"nan", "na", "n/a", "<na>", "none", "null", "?"};
   return std::any_of(std::begin(words), std::end(words),
                      [&](std::string_view word) { return same_word(text, word); });
+}
+
+bool is_quantity(std::string_view text) {
+  double value = 0;
+  return read_number(text, value) == number_kind::finite;
+}
+
+/// Whether an item is a name and a number: `milk:2`, `milk=2`, `1(0.5)`.
+bool has_quantity(std::string_view item) {
+  std::size_t const at = item.find_last_of(":=(");
+  if (at == item.npos || at == 0) return false;
+  if (item[at] == '(' && !item.ends_with(')')) return false;
+  return is_quantity(item.substr(at + 1, item.size() - at - (item[at] == '(' ? 2 : 1)));
 }
 
 bool is_in_brackets(std::string_view text) {
@@ -143,6 +156,15 @@ bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
   return in_brackets;
 }
 
+void expect_no_control(std::string_view line, source_position const& place) {
+  auto const at = std::find_if(line.begin(), line.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r';
+  });
+  if (at != line.end())
+    throw error({place.file, place.line, static_cast<std::uint64_t>(at - line.begin()) + 1},
+                fmt::format("found a byte of {}, expected text", static_cast<int>(*at)));
+}
+
 void matrix_watch::expect_none(std::string const& name) const {
   if (could_be_ && repeats_ && lines_ > 1)
     throw error({name, 1, 1},
@@ -160,12 +182,36 @@ void basket_watch::take(std::string_view line, std::span<basket_cell const> cell
   if (cells.size() > 1 && cells.back().text == "-2")
     throw error({place.file, place.line, cells.back().column},
                 "found -2 at the line's end, as in SPMF's sequences, expected items");
-  if (++lines_ == 1 && !cells.empty()) begin_ = cells[0].text == "0" ? 0 : 1;
-  is_numbered_ =
-      is_numbered_ && cells.size() > 1 && cells[0].text == std::to_string(begin_ + lines_ - 1);
+  ++lines_;
+  watch_first_items(cells);
+  watch_header(cells);
   watch_matrix(cells);
   watch_pairs(cells);
   watch_separators(cells, place.line);
+}
+
+void basket_watch::watch_first_items(std::span<basket_cell const> cells) {
+  std::string_view const first = cells.empty() ? "" : cells[0].text;
+  if (lines_ == 1) begin_ = first == "0" ? 0 : 1;
+  bool const has_more = cells.size() > 1;
+  is_numbered_ = is_numbered_ && has_more && first == std::to_string(begin_ + lines_ - 1);
+  is_counted_ = is_counted_ && has_more && first == std::to_string(cells.size() - 1);
+  is_prefixed_ = is_prefixed_ && has_more && first.ends_with(':');
+  have_quantities_ =
+      have_quantities_ && std::all_of(cells.begin(), cells.end(),
+                                      [](basket_cell const& c) { return has_quantity(c.text); });
+}
+
+void basket_watch::watch_header(std::span<basket_cell const> cells) {
+  if (lines_ == 1) {
+    columns_ = cells.size();
+    for (basket_cell const& c : cells) header_.emplace(c.text);
+  } else if (cells.size() != columns_) {
+    columns_ = 0;
+  } else if (columns_ > 1) {
+    for (basket_cell const& c : cells)
+      if (header_.contains(std::string(c.text))) columns_ = 0;
+  }
 }
 
 void basket_watch::watch_matrix(std::span<basket_cell const> cells) {
@@ -208,6 +254,16 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
   }
 }
 
+/// What the first items of all lines are if not items; empty: nothing else.
+std::string basket_watch::first_items() const {
+  if (lines_ < 2) return "";
+  if (is_prefixed_) return "end with ':'";
+  if (is_counted_) return "are the numbers of items behind them";
+  if (is_numbered_ && lines_ > 2)
+    return fmt::format("number the lines: {}, {}, ...", begin_, begin_ + 1);
+  return "";
+}
+
 void basket_watch::finish(std::string const& name, std::span<std::string const> items,
                           std::function<void(std::string const&)> const& warn) const {
   matrix_.expect_none(name);
@@ -222,11 +278,20 @@ void basket_watch::finish(std::string const& name, std::span<std::string const> 
         "{}: each line is two names, the first of which no other line has as its second; where a "
         "line is a basket's id and an item, expected --form pairs",
         name));
-  else if (is_numbered_ && lines_ > 2)
+  else if (std::string const first = first_items(); !first.empty())
+    warn(fmt::format("{}: the first items {}; where they are none, expected lines without them",
+                     name, first));
+  else if (columns_ > 1 && lines_ > 2)
     warn(
-        fmt::format("{}: the first items number the lines: {}, {}, ...; where they are ids, "
-                    "expected lines without them",
-                    name, begin_, begin_ + 1));
+        fmt::format("{}: all lines have {} items, and no line has one of the first; where that is "
+                    "a header, expected --skip-lines 1 and values with their columns' names, such "
+                    "as colour=red",
+                    name, columns_));
+  if (have_quantities_ && lines_ > 0 && !items.empty())
+    warn(
+        fmt::format("{}: each item ends with a number, such as {}; where that is a quantity, "
+                    "expected names alone",
+                    name, items[0]));
   if (inner_lines_ > 0)
     warn(fmt::format("{}:{}: {} with items that contain '{}', this one first; {} cuts there", name,
                      inner_line_, counted(inner_lines_, "line"),

@@ -46,6 +46,9 @@ std::string separator_option(char separator);
 bool expect_no_list(std::string_view line, std::span<basket_cell const> cells,
                     source_position const& place);
 
+/// Throws `error` for a control character, which binary files have.
+void expect_no_control(std::string_view line, source_position const& place);
+
 /// Whether lines are a table that says for each item whether it is in the basket: all have as many
 /// cells, all cells but the first say yes or no, and some line has a cell twice.
 class matrix_watch {
@@ -87,13 +90,19 @@ class basket_watch {
   void watch_matrix(std::span<basket_cell const> cells);
   void watch_pairs(std::span<basket_cell const> cells);
   void watch_separators(std::span<basket_cell const> cells, std::uint64_t line);
+  void watch_first_items(std::span<basket_cell const> cells);
+  void watch_header(std::span<basket_cell const> cells);
+  std::string first_items() const;
   bool are_pairs() const;
 
   char separator_;
   matrix_watch matrix_;
   std::size_t lines_ = 0;
   std::size_t begin_ = 0;  // the number that begins the first line
-  bool is_numbered_ = true;
+  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;  // by the first items
+  bool have_quantities_ = true;                                       // all items
+  std::unordered_set<std::string> header_;  // the first line, while it may be one
+  std::size_t columns_ = 0;                 // of all lines; 0: not as many in all
   bool could_be_pairs_ = true, repeats_ = false;
   std::string last_;
   std::unordered_set<std::string> firsts_, seconds_;

@@ -73,7 +73,7 @@ constexpr file_form forms[] = {
      .recognized_by = "no other form",
      .read = "`id<TAB>text`; with labels `id<TAB>label<TAB>text`",
      .options = "`--collection-format tsv`, `--labels`",
-     .refused = "a line without a tab",
+     .refused = "a line without a tab, a header of other titles",
      .sample = "1\tred wing\n2\tblue\n",
      .content = "1 =red wing; 2 =blue",
      .wrong = "1\tred\n2 blue\n",
@@ -155,8 +155,8 @@ constexpr file_form forms[] = {
      .read = "sparse vectors",
      .options = "`--collection-format svmlight`",
      .refused = "a column twice, a value that is not finite",
-     .sample = "1 3:0.5 7:2 # a\n-1 1:1 # b\n",
-     .content = "a 3:0.5 7:2; b 1:1",
+     .sample = "1 3:0.5 7:2 # a1\n-1 1:1 # title words\n",
+     .content = "a1 3:0.5 7:2; 2 1:1",
      .wrong = "1 3:1 3:2\n",
      .message = ":1:7: feature 3 is listed twice"},
 
@@ -328,8 +328,10 @@ constexpr file_form forms[] = {
      .read = "names between blanks or separators; names in quotes; separators at a line's end are "
              "passed over",
      .options = "`--form baskets`, `--separator`, `--comments`, `--skip-lines`",
-     .refused = "an empty name between others, a quote without its end, a header of usual names, a "
-                "list in brackets, SPMF's utilities, a table of 0 and 1 or of True and False",
+     .refused =
+         "an empty name between others, a quote without its end, a control character, a "
+         "header of usual names, a list in brackets, SPMF's utilities, a table of 0 and 1 or "
+         "of True and False",
      .sample = "apple \"green pear\"\npear\n",
      .content = "apple,green pear; pear",
      .wrong = "apple \"pear\n",
@@ -448,19 +450,22 @@ constexpr file_form forms[] = {
      .read = "a word a line; letters are compared composed (NFC): é is one letter however it is "
              "written",
      .options = "`--letters bytes`",
-     .refused = "a byte of 0",
+     .refused =
+         "a control character; several columns without a clear one of words; Hunspell's flags",
      .sample = "red\nblue 2 you\n",
      .content = "red; blue 2 you",
      .wrong = "red\nbl\0ue\n"sv,
      .message = ":2:3: found a byte of 0, expected words"},
     {.input = "words",
      .name = "words with counts",
-     .recognized_by = "a word and a number in each line, in either order, between blanks, a tab, a "
-                      "comma or a semicolon; two lines and more, or a header (`word,count`)",
-     .read = "the words, without quotes; a warning says that the counts are left out, or that only "
-             "some lines have them",
+     .recognized_by = "as many columns in all lines, between tabs, commas, semicolons, colons or "
+                      "blanks; two lines and more, or a header (`rank,word,count`)",
+     .read =
+         "the column that the header names (`word`, `term`, `token`, `form`, `entry`, `lemma`), "
+         "else the only one with other than numbers; a warning says that the others are left "
+         "out, or that only some lines have them",
      .options = "`--letters bytes`",
-     .refused = "a byte of 0",
+     .refused = "as for `words`",
      .sample = "red 3\nblue 2\n",
      .content = "red; blue",
      .wrong = "r\0d 3\nblue 2\n"sv,

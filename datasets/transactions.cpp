@@ -264,6 +264,7 @@ class basket_reader {
     bool const is_note = begins_note(begin, end) && is_basket_note(line, place, options_);
     if (notes_.take(is_note, begin, end, place.line)) return false;
     if (is_blank_line(begin, end)) return !options_.pairs;
+    expect_no_control(line, place);
     auto const& cells = lines_.cells(line, place);
     if (std::exchange(is_first_, false) && options_.skip_lines == 0 &&
         take_header(line, cells, place))

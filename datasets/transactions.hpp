@@ -53,11 +53,12 @@ struct basket_options {
 /// the order of their bytes. Comments are lines of `#` or `%` and a blank, and SPMF's of `@` and
 /// capitals, with blank lines right behind them; `warn` gets their number. Otherwise as read_fimi.
 /// Throws `error` for an empty name between others, a quote that is not closed, another line that
-/// begins with `#`, `%` or `@` where `comments` does not say what it is, lists in brackets, a
-/// header of usual names, a table of yes and no, and a file without lines. `warn` hears of lines
-/// that look like pairs, of other separators within items, of items that number the lines and of
-/// `nan` and its like. Pairs may have a header of usual names, which may have more columns than
-/// those of ids and items; `warn` gets the others.
+/// begins with `#`, `%` or `@` where `comments` does not say what it is, a control character, lists
+/// in brackets, a header of usual names, a table of yes and no, and a file without lines. `warn`
+/// hears of lines that look like pairs or a table below a header, of other separators within items,
+/// of first items that number lines or items or end with ':', of items that all end with a number,
+/// and of `nan` and its like. Pairs may have a header of usual names, which may have more columns
+/// than those of ids and items; `warn` gets the others.
 transactions read_baskets(context const& ctx, std::string const& path,
                           basket_options const& options = {});
 

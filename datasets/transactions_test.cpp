@@ -180,6 +180,7 @@ TEST_F(transaction_files, tables_with_an_item_a_line) {
        "of a basket on a line"},
   };
   expect_messages(of_baskets, fault_of);
+  EXPECT_EQ(fault_of("milk\n7z\x1c tea\n"), ":2:3: found a byte of 28, expected text");
   EXPECT_EQ(read_baskets({}, file("yes no\nno yes\n")).size(), 2U) << "no word twice";
 }
 
@@ -204,8 +205,24 @@ TEST_F(transaction_files, odd_baskets_are_said) {
   EXPECT_EQ(warned("tea\ncaf\xe9\n", ' '),
             ":2:4: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts it\n");
   EXPECT_EQ(warned("0,a,b\n1,a\n2,b,c\n", ','),
-            ": the first items number the lines: 0, 1, ...; where they are ids, expected lines "
+            ": the first items number the lines: 0, 1, ...; where they are none, expected lines "
             "without them\n");
+  EXPECT_EQ(warned("4,citrus,bread,marg,soup\n1,milk,,,\n", ','),
+            ": the first items are the numbers of items behind them; where they are none, expected "
+            "lines without them\n");
+  EXPECT_EQ(warned("T100: a b\nT200: b\n", ' '),
+            ": the first items end with ':'; where they are none, expected lines without them\n");
+  std::string const quantity = "; where that is a quantity, expected names alone\n";
+  EXPECT_EQ(warned("milk:2,bread:1\nmilk:1\n", ','),
+            ": each item ends with a number, such as bread:1" + quantity);
+  EXPECT_EQ(warned("1(0.5) 2(0.3)\n1(0.9)\n", ' '),
+            ": each item ends with a number, such as 1(0.5)" + quantity);
+  EXPECT_EQ(warned("a:1 b:x\n", ' '), "");
+  EXPECT_EQ(warned("gender,age,city\nm,20,x\nf,?,x\n", ','),
+            ": all lines have 3 items, and no line has one of the first; where that is a header, "
+            "expected --skip-lines 1 and values with their columns' names, such as colour=red\n"
+            ": ? is an item; where it means an empty cell, expected nothing there\n");
+  EXPECT_EQ(warned("a,b\nc,d\na,e\n", ','), "");
   EXPECT_EQ(named(read_baskets({}, file("green tea\tmilk\n"), {.separator = '\t'})),
             (rows{{"green tea", "milk"}}));
 }

@@ -167,6 +167,17 @@ datasets::run pool_collection::run_of(pool_topics const& topics, found_lists con
   return run;
 }
 
+/// Takes the document with its topic's id from each list, and those behind the first k.
+void pool_collection::keep_others(pool_topics const& topics, std::size_t k,
+                                  found_lists& lists) const {
+  for (std::size_t q = 0; q < lists.size(); ++q) {
+    std::erase_if(lists[q], [&](found_document const& one) {
+      return index().ids()[one.document] == topics.texts[q].id;
+    });
+    if (lists[q].size() > k) lists[q].resize(k);
+  }
+}
+
 found_lists pool_collection::search_text(context const& ctx, pool_topics const& topics,
                                          std::size_t k) const {
   knn::text_collection const& texts = documents_->texts;
@@ -197,8 +208,14 @@ found_candidates pool_collection::search(context const& ctx, pool_topics const& 
   if (by_vectors) expect_vectors(topics);
   found_candidates found;
   found_lists of_text, of_vectors;
-  if (by_text) run("search", [&] { of_text = search_text(ctx, topics, k); });
-  if (by_vectors) run("search vectors", [&] { of_vectors = search_vectors(ctx, topics, k); });
+  std::size_t const with_self = options_.leave_out_self ? k + 1 : k;
+  if (by_text) run("search", [&] { of_text = search_text(ctx, topics, with_self); });
+  if (by_vectors)
+    run("search vectors", [&] { of_vectors = search_vectors(ctx, topics, with_self); });
+  if (options_.leave_out_self) {
+    keep_others(topics, k, of_text);
+    keep_others(topics, k, of_vectors);
+  }
   if (by_text && by_vectors) {
     run("fuse", [&] {
       found.runs.push_back(run_of(topics, of_text, "candidates-text"));

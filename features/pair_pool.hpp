@@ -78,7 +78,8 @@ struct pool_options {
   knn::similarity metric = knn::similarity::cosine;  ///< of the search of text
   knn::sparse_engine engine = knn::sparse_engine::automatic;
   knn::similarity vector_metric = knn::similarity::cosine;  ///< l2, inner_product or cosine
-  knn::fusion_options fusion;  ///< of text and vectors; `depth` does not matter
+  knn::fusion_options fusion;   ///< of text and vectors; `depth` does not matter
+  bool leave_out_self = false;  ///< no document is a candidate of the topic with its id
 };
 
 /// How deep searches go at least where their lists are fused or their recall is measured.
@@ -171,6 +172,7 @@ class pool_collection {
     std::vector<std::uint32_t> documents;
   };
 
+  void keep_others(pool_topics const& topics, std::size_t k, found_lists& lists) const;
   found_lists search_text(context const& ctx, pool_topics const& topics, std::size_t k) const;
   found_lists search_vectors(context const& ctx, pool_topics const& topics, std::size_t k) const;
   datasets::run run_of(pool_topics const& topics, found_lists const& found, std::string tag) const;

@@ -147,6 +147,27 @@ TEST(pair_pool, searches_of_one_collection_have_a_k_each) {
             "k: found 0, expected at least 1");
 }
 
+TEST(pair_pool, a_topic_is_no_candidate_of_its_own) {
+  context const ctx;
+  auto topics_with_ids = pet_topics();
+  topics_with_ids[0].id = "d2";
+  pool_topics const topics = make_topics(std::move(topics_with_ids));
+  pool_options options = by(candidate_source::text);
+  auto const all = collection_of(ctx, pets(), options).search(ctx, topics, 10).lists;
+  options.leave_out_self = true;
+  for (std::size_t const k : {1U, 2U, 10U}) {
+    auto const found = collection_of(ctx, pets(), options).search(ctx, topics, k).lists;
+    ASSERT_EQ(found.size(), all.size());
+    for (std::size_t q = 0; q < all.size(); ++q) {
+      std::vector<found_document> expected = all[q];
+      if (q == 0) std::erase_if(expected, [](auto const& one) { return one.document == 0; });
+      expected.resize(std::min(k, expected.size()));
+      EXPECT_EQ(found[q], expected) << "k " << k << ", topic " << q;
+    }
+  }
+  EXPECT_EQ(all[0].size(), 2U) << "d2 was there";
+}
+
 TEST(pair_pool, unjudged_pairs_have_the_label_that_is_asked_for) {
   context const ctx;
   pool_collection const collection = collection_of(ctx, pets());

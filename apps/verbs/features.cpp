@@ -49,8 +49,8 @@ void check_usage(features_arguments const& a, CLI::App const& verb) {
             fmt::format("no {}, expected --collection and --topics, or --pool", name));
     if (!a.run.empty())
       for (char const* const name :
-           {"--metric", "--search-engine", "--candidates-from", "--candidates-out", "--fusion",
-            "--fusion-norm", "--rrf-k", "--run-weights"})
+           {"--metric", "--search-engine", "--candidates-from", "--candidates-out",
+            "--leave-out-self", "--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
         if (verb.count(name) > 0)
           throw usage_error(fmt::format("{} beside --run, which has the candidates", name));
   } else {
@@ -230,9 +230,9 @@ void add_features(CLI::App& program, session& owner) {
       "rulerank features --collection docs.jsonl --topics topics.tsv --out pool.txt\n"
       "  and then: rulerank reduce --train pool.txt --unlabelled -1 --oracle ask --out chosen.txt",
       features);
-  path_option(verb, "--collection FILE|FOLDER", a.collection,
+  path_option(verb, "--collection,DOCS FILE|FOLDER", a.collection,
               "Documents: TSV, JSON lines, TREC's or SMART's form, a folder");
-  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents");
+  path_option(verb, "--topics,QUERIES FILE|FOLDER", a.topics, "Topics, in a form of documents");
   path_option(verb, "--qrels", a.qrels, "TREC judgments, where there are any");
   CLI::Option* const run =
       path_option(verb, "--run", a.run,

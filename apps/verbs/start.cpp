@@ -290,19 +290,30 @@ std::vector<std::string> joined(std::vector<std::string> line,
   return line;
 }
 
+/// The documents of a pool in the folder, at most `most`; `most` where the pool is not made.
+std::size_t documents_in(start_arguments const& a, char const* pool, std::size_t most) {
+  std::string const path = path_in(a, pool);
+  if (!std::filesystem::is_regular_file(path)) return most;
+  std::string const lines = datasets::read_file(path, "documents");
+  return std::min(most, static_cast<std::size_t>(std::ranges::count(lines, '\n')));
+}
+
+/// The steps, as far as the pools in the folder say how many documents they have.
 std::vector<step> steps_of(start_arguments const& a) {
   step_lines const of(a);
   auto const in = [&](char const* name) { return of.in(name); };
   std::string const candidates = std::to_string(a.candidates);
-  std::size_t const judgments = judged_documents * a.judged_queries;
+  std::size_t const labels = documents_in(a, "pool.txt", a.labels);
+  std::size_t const judgments =
+      documents_in(a, "to-judge.txt", judged_documents * a.judged_queries);
   return {
       {"compute the features of the documents that may be labelled",
        {"pool.txt"},
        joined(of.features("learn-queries.tsv", "pool.txt"), {"--candidates", candidates})},
-      {fmt::format("label {} documents in a browser", a.labels),
+      {fmt::format("label {} documents in a browser", labels),
        {"labelled.txt"},
        joined(of.label("pool.txt", "learn-queries.tsv", "labels.tsv", "labelled.txt"),
-              {"--max-documents", std::to_string(a.labels), "--norm", "query-minmax"})},
+              {"--max-documents", std::to_string(labels), "--norm", "query-minmax"})},
       {"fit a card of points",
        {"ranking.model"},
        {"fit", "--train", in("labelled.txt"), "--pool", in("pool.txt"), "--unlabelled", "-1",
@@ -441,14 +452,15 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
     take_kept(a, verb, settings);
   else
     begin_folder(owner, a, settings);
-  std::vector<step> const steps = steps_of(a);
   // An address that is not free would stop a later step.
   if (!is_done(a, {"labelled.txt", "judged.txt"})) labelling::http_server const probe(address);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  std::size_t const count = steps_of(a).size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<step> const steps = steps_of(a);
     if (is_done(a, steps[i].files)) continue;
-    owner.say(fmt::format("step {} of {}: {}", i + 1, steps.size(), steps[i].what));
+    owner.say(fmt::format("step {} of {}: {}", i + 1, count, steps[i].what));
     if (!run_step(owner, steps[i].line)) {
-      owner.say(fmt::format("step {} of {} is not done; {} goes on from here", i + 1, steps.size(),
+      owner.say(fmt::format("step {} of {} is not done; {} goes on from here", i + 1, count,
                             shell_line({"start", "--dir", a.dir})));
       return;
     }

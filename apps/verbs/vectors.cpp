@@ -205,7 +205,7 @@ void add_vectors(CLI::App& program, session& owner) {
       "topics.npy\nsearch dense --metric cosine then finds the documents nearest to the topics",
       make_vectors);
   a.text.smart = "ltc.ltc";
-  add_files(verb, a.collection, "--collection", "--out", "--ids-out",
+  add_files(verb, a.collection, "--collection,DOCS", "--out", "--ids-out",
             "Documents: TSV, JSON lines, TREC's or SMART's form, a folder; - is standard input",
             true);
   add_files(verb, a.topics, "--topics", "--topics-out", "--topic-ids-out",

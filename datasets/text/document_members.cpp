@@ -33,6 +33,8 @@ constexpr std::array<std::string_view, 9> other_id_titles{
     "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key"};
 constexpr std::array<std::string_view, 6> other_text_titles{"description", "desc",    "document",
                                                             "name",        "summary", "sentence"};
+constexpr std::array<std::string_view, 5> label_titles{"label", "class", "target", "category",
+                                                       "sentiment"};
 
 bool has(std::span<std::string_view const> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -87,10 +89,16 @@ bool is_text_name(std::string_view name) {
 }
 
 bool seems_header(std::string_view line) {
-  std::string const id = plain_name(line.substr(0, line.find('\t')));
-  std::string const text = plain_name(line.substr(line.rfind('\t') + 1));
-  return (is_id_name(id) || is_last_id_name(id) || has(other_id_titles, id)) &&
-         (is_text_name(text) || has(other_text_titles, text));
+  std::string const first = plain_name(line.substr(0, line.find('\t')));
+  std::string const last = plain_name(line.substr(line.rfind('\t') + 1));
+  auto const may_be_id = [](std::string const& title) {
+    return is_id_name(title) || is_last_id_name(title) || has(other_id_titles, title);
+  };
+  auto const may_be_text = [](std::string const& title) {
+    return is_text_name(title) || has(other_text_titles, title);
+  };
+  return (may_be_id(first) && may_be_text(last)) ||
+         (may_be_text(first) && (may_be_id(last) || has(label_titles, last)));
 }
 
 bool is_wanted_text(std::string_view name, text_options const& options) {

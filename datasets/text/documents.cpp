@@ -22,7 +22,15 @@ namespace {
 
 constexpr char const* no_texts = "found no documents, expected some";
 
-void read_tsv(document_lines& lines, bool labels, bool is_first) {
+/// Whether an id is probably a text, or a cell of a table in quotes.
+bool is_odd_id(std::string_view id) {
+  return id.find(' ') != id.npos || (id.size() > 1 && id.front() == '"' && id.back() == '"');
+}
+
+void read_tsv(document_lines& lines, text_options const& options) {
+  bool const is_first = !options.lines || options.lines->begin == 0;
+  bool const labels = options.labels;
+  bool is_warned = false;
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
   if (is_first && seems_header(lines.line()))
     lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields with "
@@ -46,6 +54,13 @@ void read_tsv(document_lines& lines, bool labels, bool is_first) {
     document.id = up_to_tab();
     if (document.id.empty()) lines.fail(1, fmt::format("found an empty id, expected {}", form));
     lines.claim(document.id, 1);
+    if (!is_warned && options.warn && is_odd_id(document.id)) {
+      options.warn(
+          fmt::format("{}:{}: the id {} has a blank or is in quotes; expected {}, or a "
+                      "header above cells in quotes",
+                      lines.name(), lines.number(), rulerank::quoted(document.id), form));
+      is_warned = true;
+    }
     if (labels) document.label = up_to_tab();
     document.fields.push_back({"", std::string(rest)});
     lines.give(std::move(document));
@@ -219,9 +234,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
     document.label = fmt::format("{}", row.label_value + 0.0);  // -0 is 0
     std::string_view comment = line.substr(std::min(line.find('#'), line.size()));
     comment.remove_prefix(std::min(comment.find_first_not_of(" \t#"), comment.size()));
-    std::string_view id = docid_of(comment);
-    if (id.empty()) id = first_word_of(comment);
-    if (number_by_position) id = {};
+    std::string_view const id = number_by_position ? std::string_view{} : docid_of(comment);
     document.id = !id.empty()          ? std::string(id)
                   : number_by_position ? std::to_string(position)
                                        : std::to_string(lines.number());
@@ -343,8 +356,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
     throw error({lines.name(), 1, 1}, no_texts);
   } while (lines.line().empty());
   if (format == text_format::automatic) format = format_of_first_line(lines.line(), options);
-  if (format == text_format::tsv)
-    return read_tsv(lines, options.labels, !options.lines || options.lines->begin == 0);
+  if (format == text_format::tsv) return read_tsv(lines, options);
   if (format == text_format::jsonl) return read_jsonl(lines, options, options.lines.has_value());
   if (format == text_format::json) return read_json_array(lines, options);
   if (format == text_format::table) {

@@ -117,8 +117,8 @@ inline text_options for_queries(text_options options) {
 /// - svmlight: columns are numbers from 0 on, in any order, each once; values are at most
 ///   `largest_value`, and one of 0 is as one that is not there. The label is any finite number, and
 ///   a document's label its shortest text: 1, -1, 0.5. The id is X of a comment `docid = X`, else
-///   the comment's first word, else the number of the line. A qid is passed over, as are empty
-///   lines and lines of a comment alone.
+///   the comment's first word if it has a digit, else the number of the line. A qid is passed over,
+///   as are empty lines and lines of a comment alone.
 ///
 /// An empty text is a valid one. Throws `error` with the position for anything else, for an id that
 /// comes again or has not the form that is asked for, for bytes that are no text of the encoding,

@@ -372,6 +372,17 @@ TEST_F(text_files, members_are_text_by_their_names) {
             (std::vector<std::string>{
                 (folder_ / "f") +
                 ": left out the members url and date; --text-fields names the text to read"}));
+  warnings.clear();
+  read(
+      "{\"id\":1,\"text\":\"a\",\"turn\":[{\"raw\":\"b\"}],\"authors\":[\"c\"],\"years\":[1],"
+      "\"tags\":[],"
+      "\"topic\":[\"d\"],\"meta\":{\"a\":[\"\"]}}\n",
+      text_format::automatic, options);
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{
+                (folder_ / "f") +
+                ": left out the members turn and authors; --text-fields names the text to read"}))
+      << "lists and objects";
   options.text_fields = {"url", "none"};
   options.id_field = "text";
   warnings.clear();
@@ -442,14 +453,26 @@ TEST_F(text_files, tables_have_a_header) {
 }
 
 TEST_F(text_files, a_header_of_other_names_is_no_document) {
-  for (std::string const header : {"doc\tcontent", "asin\tdesc", "topic\tdescription",
-                                   "Product_ID\tName", "id\tlabel\tsentence"})
+  for (std::string const header : {"doc\tcontent", "sentence\tlabel", "asin\tdesc",
+                                   "topic\tdescription", "Product_ID\tName", "id\tlabel\tsentence"})
     EXPECT_EQ(
         complaint(header + "\n1\ta\n"),
         ":1:1: found the header " + rulerank::quoted(header) +
             ", expected id<TAB>text; --id-field and --text-fields with its titles read a table");
   EXPECT_EQ(read("doc\tcontent of it\n1\ta\n").size(), 2U);
   EXPECT_EQ(read("d1\ta\ndoc\tcontent\n").size(), 2U) << "the first line alone is a header";
+  for (std::string const id : {"red wing", "\"1\""}) {
+    std::string said;
+    text_options options;
+    options.warn = [&](std::string const& what) { said += what.substr((folder_ / "f").size()); };
+    EXPECT_EQ(
+        read("2\tblue\n" + id + "\t1\n" + id + "s\tx y\n", text_format::automatic, options).size(),
+        3U);
+    EXPECT_EQ(said,
+              ":2: the id " + rulerank::quoted(id) +
+                  " has a blank or is in quotes; expected id<TAB>text, or a header above cells "
+                  "in quotes");
+  }
 }
 
 // cranfield
@@ -732,11 +755,13 @@ TEST_F(text_files, svmlight_is_a_vector_a_line) {
   EXPECT_EQ(read(text, text_format::svmlight),
             (documents{{"2", "1", {}, {{0, -2}, {3, 0.5}}},
                        {"d", "-1", {}, {}},
-                       {"three", "0.25", {}, {{2, 1e-300}, {4, 2}}}}));
+                       {"5", "0.25", {}, {{2, 1e-300}, {4, 2}}}}));
   documents const numbered = read(text, text_format::svmlight, by_position);
   ASSERT_EQ(numbered.size(), 3U);
   EXPECT_EQ(numbered[1].id, "2");
   EXPECT_EQ(numbered[2].id, "3");
+  EXPECT_EQ(read("1 1:1 # 1370 rocky\n1 1:1 # title words\n", text_format::svmlight),
+            (documents{{"1370", "1", {}, {{1, 1}}}, {"2", "1", {}, {{1, 1}}}}));
   EXPECT_EQ(read(gzip(text), text_format::svmlight), read(text, text_format::svmlight));
 }
 
@@ -748,8 +773,8 @@ TEST_F(text_files, svmlight_faults) {
   says("1 1:inf\n", ":1:5: value \"inf\" of feature 1 is infinite, expected a finite number");
   says("1 1:NULL\n", ":1:5: value \"NULL\" of feature 1 is missing, expected a finite number");
   says("1 2:1 2:1\n", ":1:7: feature 2 is listed twice, expected each feature once");
-  says("1 # a\n\n1 1:1 # a\n",
-       ":3:9: found id \"a\" again, expected each once (it is that of line 1 already)");
+  says("1 # a1\n\n1 1:1 # a1\n",
+       ":3:9: found id \"a1\" again, expected each once (it is that of line 1 already)");
   says("# nothing\n", ":1:1: found no documents, expected some");
 }
 

@@ -12,6 +12,12 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
+/// Whether a list or an object has text, however deep.
+bool has_text(nlohmann::ordered_json const& value) {
+  if (value.is_string()) return !value.get_ref<std::string const&>().empty();
+  return value.is_structured() && std::any_of(value.begin(), value.end(), has_text);
+}
+
 void give_object(document_lines& lines, member_reader& members, std::string_view text,
                  std::uint64_t line) {
   lines.expect_utf8();
@@ -39,6 +45,8 @@ void give_object(document_lines& lines, member_reader& members, std::string_view
       lines.fail_at(
           line, 0,
           fmt::format("found {} as {}, expected a string", json_shown(value), printable(name)));
+    } else if (!is_id_name(name) && !is_last_id_name(name) && has_text(value)) {
+      found.push_back({name, json_shown(value)});  // named as left out
     }
   }
   members.give(std::move(found), line);

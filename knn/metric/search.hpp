@@ -193,11 +193,12 @@ class word_space final : public metric_space {
 };
 
 /// The lines of a file, plain or compressed, each a word without its LF or CRLF; an empty line is
-/// the empty word. Throws `error` for a file that cannot be read, and naming the place of a byte of
-/// 0, which no word has and files of vectors do. Where each line is a word and a number in either
-/// order (SymSpell's dictionaries, `uniq -c`, below a header or not), between blanks, a tab, a
-/// comma or a semicolon, or a word in quotes, the word alone is read. `warn` hears of it, and of
-/// lines with numbers or quotes where not all lines have them.
+/// the empty word, lines of `#` and a blank are comments. Throws `error` for a file that cannot be
+/// read, and naming the place of a control character, of columns without a clear one of words, and
+/// of Hunspell's flags. Where all lines have as many columns between tabs, commas, semicolons,
+/// colons or blanks, the words are the column that a header names (`word`, `term`, ...), else the
+/// only one with other than numbers; where all are in quotes, they are read without. `warn` hears
+/// of it, and of numbers, tabs and quotes where not all lines have them.
 std::vector<std::string> read_words(context const& ctx, std::string const& path,
                                     std::function<void(std::string const&)> const& warn = {},
                                     letters unit = letters::code_points);

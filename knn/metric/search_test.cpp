@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -458,25 +459,28 @@ TEST(metric_search, forms_of_words_are_recognized_or_refused) {
   }
 }
 
+/// The words of a dictionary and the warnings, without the file's name in front.
+std::string shown_dictionary(std::string const& path, std::string_view text) {
+  write_file(path, text);
+  std::string said;
+  auto const words = read_words({}, path, [&](std::string const& what) { said += what; });
+  for (std::size_t parts = 2; parts < 4; ++parts) {
+    std::vector<std::string> together;
+    for (std::size_t p = 0; p < parts; ++p)
+      for (std::string& word : read_words_part({}, path, p, parts))
+        together.push_back(std::move(word));
+    EXPECT_EQ(together, words);
+  }
+  return fmt::format("{}{}", fmt::join(words, "|"), said.empty() ? "" : said.substr(path.size()));
+}
+
+constexpr char const* counted_note =
+    ": each line is a word and a number, read as words with counts, which are left out";
+
 TEST(metric_search, dictionaries_of_tools) {
   rulerank::testing_tools::temporary_folder const folder;
-  auto const read = [&](std::string_view text) {
-    write_file(folder / "words", text);
-    std::string said;
-    auto const words =
-        read_words({}, folder / "words", [&](std::string const& what) { said += what; });
-    for (std::size_t parts = 2; parts < 4; ++parts) {
-      std::vector<std::string> together;
-      for (std::size_t p = 0; p < parts; ++p)
-        for (std::string& word : read_words_part({}, folder / "words", p, parts))
-          together.push_back(std::move(word));
-      EXPECT_EQ(together, words);
-    }
-    return fmt::format("{}{}", fmt::join(words, "|"),
-                       said.empty() ? "" : said.substr((folder / "words").size()));
-  };
-  std::string const counted =
-      ": each line is a word and a number, read as words with counts, which are left out";
+  auto const read = [&](std::string_view text) { return shown_dictionary(folder / "words", text); };
+  std::string const counted = counted_note;
   EXPECT_EQ(read("red,3\r\nNew York,2\r\n"), "red|New York" + counted);
   EXPECT_EQ(read("\xef\xbb\xbfword\tcount\nred\t0.5\n"),
             "red" + counted + ", and so is the header");
@@ -487,11 +491,22 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("\"red\"\n\"a \"\"b\"\"\"\n"),
             "red|a \"b\": each line is in quotes, which are left out");
   std::string const some =
-      " have a number beside a word or are in quotes, this one first; the whole line is the word";
+      " have a number beside a word, several columns or quotes, this one first; the whole line is "
+      "the "
+      "word";
   EXPECT_EQ(read("red\nblue 2\nwing\n"), "red|blue 2|wing:2: 1 of 3 lines" + some);
   EXPECT_EQ(read("red\n\"blue\"\n"), "red|\"blue\":2: 1 of 2 lines" + some);
-  EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 2 lines" + some);
+  EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 3 lines" + some);
+  EXPECT_EQ(read("red\tof\nblue\n"), "red\tof|blue:1: 1 of 2 lines" + some);
+  EXPECT_EQ(read("Smith, John\nDoe, Jane\n"), "Smith, John|Doe, Jane:1: 2 of 2 lines" + some);
+  EXPECT_EQ(read("red -3.2\nblue -0.5\n"), "red|blue" + counted) << "logarithms";
+  EXPECT_EQ(read("the:5\nof:3\n"), "the|of" + counted);
+  EXPECT_EQ(read("the|5\nof|3\n"), "the|of" + counted);
   EXPECT_EQ(read("route 66\n"), "route 66") << "a single query";
+  EXPECT_EQ(read("12:30\n13:00\n"), "12:30|13:00");
+  EXPECT_EQ(read("AC/DC\ninput/output\nand/or\n"), "AC/DC|input/output|and/or");
+  EXPECT_EQ(read("\"abcs of 2\"\n\"a b 1\"\n"),
+            "abcs of 2|a b 1: each line is in quotes, which are left out");
   EXPECT_EQ(
       read("tea\nd\xe9j\xe0 vu\n"),
       "tea|d\xe9j\xe0 vu:2:2: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts "
@@ -499,6 +514,41 @@ TEST(metric_search, dictionaries_of_tools) {
   read_words(
       {}, folder / "words", [](std::string const& what) { ADD_FAILURE() << what; }, letters::bytes);
   EXPECT_EQ(read("b2\n7up\nword count\n1 2 3\n"), "b2|7up|word count|1 2 3");
+}
+
+TEST(metric_search, dictionaries_of_several_columns) {
+  rulerank::testing_tools::temporary_folder const folder;
+  auto const read = [&](std::string_view text) { return shown_dictionary(folder / "words", text); };
+  auto const column = [](int columns, int read_one) {
+    return fmt::format(
+        ": each line has {} columns; column {} is read as words, the others are left out", columns,
+        read_one);
+  };
+  EXPECT_EQ(read("1\tthe\t1000\n2\tNew York\t900\n"), "the|New York" + column(3, 2));
+  EXPECT_EQ(read("rank,word,count\n1,the,5\n2,\"a, b\",3\n"),
+            "the|a, b" + column(3, 2) + ", and so is the header");
+  EXPECT_EQ(read("\tword\tcount\n0\tthe\t5\n"), "the" + column(3, 2) + ", and so is the header")
+      << "pandas";
+  EXPECT_EQ(read("lemma,word,POS\nbe,is,V\n"), "is" + column(3, 2) + ", and so is the header");
+  EXPECT_EQ(read("the 0.4 -0.2 1e-3\n, 0.1 0.2 0.3\n7 1 2 3\n"), "the|,|7" + column(4, 1))
+      << "GloVe";
+  EXPECT_EQ(read("# some words\nword,count\nred,3\n#x,2\n"),
+            "red|#x:1: passed over 1 line of comments, this one first" + folder / "words" +
+                counted_note + ", and so is the header");
+  for (auto const& [text, fault] : std::map<std::string_view, std::string_view>{
+           {"abcs of 10956800\naaron and 10721728\n", ":1:1: found 3 columns in each line, 2 of"},
+           {"# x\nthe\t23\tDT\n", ":2:1: found 3 columns in each line, 2 of which have words, exp"},
+           {"the\tDT\nof\tIN\n", ":1:1: found 2 columns"},
+           {"the,5,DT\nof,3,IN\n", ":1:1: found 3 columns"},
+           {"1,2,3\n4,5,6\n", ":1:1: found 3 columns in each line, 0 of"},
+           {"3\nthe/SM\nof\n", ":2:1: found a word with flags as Hunspell's"},
+           {"{\"word\":\"the\"}\n", ":1:1: found JSON, expected words"},
+           {"the/SM\nred/X\nof\n", ":1:1: found a word with flags"},
+           {"7z\xbc\xaf\x27\x1c\n", ":1:6: found a byte of 28, expected words"}}) {
+    write_file(folder / "words", text);
+    EXPECT_PRED2(says, message_of([&] { read_words({}, folder / "words"); }),
+                 fmt::format("{}{}...", folder / "words", fault));
+  }
 }
 
 TEST(metric_search, real_words_and_vectors) {

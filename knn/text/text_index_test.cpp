@@ -260,7 +260,7 @@ TEST(text_index, documents_in_memory_are_those_of_a_file) {
 TEST(text_index, vectors) {
   temporary_folder const folder;
   std::string const path = written(
-      folder, "v.txt", "-1 2:0.5 256:2 # a\n1 10:-3 2:1 # b\n1 # c\n1 65536:4 2:1 10:0 # d\n");
+      folder, "v.txt", "-1 2:0.5 256:2 # a1\n1 10:-3 2:1 # b2\n1 # c3\n1 65536:4 2:1 10:0 # d4\n");
   text_index_options options = plain();
   options.format = datasets::text_format::svmlight;
   std::string const file_path = (folder.path() / "index").string();
@@ -276,7 +276,7 @@ TEST(text_index, vectors) {
     // Columns 2, 10, 256 and 65536: in their order, which is not that of their digits.
     ASSERT_EQ(index->terms().size(), 4U);
     EXPECT_EQ(index->terms()[1], std::string("\0\0\0\n", 4));
-    EXPECT_EQ(index->ids()[2], "c");
+    EXPECT_EQ(index->ids()[2], "c3");
     EXPECT_EQ(index->label(0), "-1");
     sparse_rows const rows = index->index().documents();
     EXPECT_EQ(std::vector(rows.begin.begin(), rows.begin.end()),

@@ -102,7 +102,7 @@ fitting_support support_that_fits(context const& ctx, transaction_view const& da
                                   mining_options const& options);
 
 /// A smallest support as people write it: a count ("500"), or a share of the transactions with a
-/// percent sign ("10%", "0.05%").
+/// point, an exponent or a percent sign ("0.1", "1e-3", "10%").
 struct support_bound {
   std::uint64_t value = 0;  ///< the count, or percent x 10^decimals
   unsigned decimals = 0;
@@ -112,11 +112,11 @@ struct support_bound {
   std::uint32_t of(std::uint64_t n) const;
 };
 
-/// Throws `usage_error` for what is neither, for more than 100 %, and for more digits than
+/// Throws `usage_error` for what is neither, for a share above 1, and for more digits than
 /// 64 bits hold or more than 36 decimals.
 support_bound support_bound_from(std::string_view text);
 
-/// A smallest share such as a confidence: "80%" or "0.8"; 0 to 1. Throws `usage_error`.
+/// A smallest share such as a confidence: "80%", "0.8", "8e-1"; 0 to 1. Throws `usage_error`.
 double share_from(std::string_view text);
 
 }  // namespace rulerank::rules

@@ -347,6 +347,16 @@ class Features(harness.CommandLine):
             Row("an id of two words", (head + "T01,N 1,2\n").encode(), line, 3, "{in}:2:5: "),
         ])
 
+    def test_documents_that_are_their_own_topics(self):
+        texts = self.file("texts.tsv", b"a1\talpha beta\na2\talpha gamma\na3\tdelta beta\n")
+        for most in (2, 20):
+            self.expect(0, "features", texts, texts, "--leave-out-self", "--candidates", most, "--out", "pool.txt", "--candidates-out", "run")
+            self.assertEqual(list(pairs_of(self.read_text("pool.txt"))), [("a1", "a2"), ("a1", "a3"), ("a2", "a1"), ("a3", "a1")])
+            self.assertEqual([line.split()[0:3:2] for line in self.read_text("run").splitlines()],
+                             [["a1", "a2"], ["a1", "a3"], ["a2", "a1"], ["a3", "a1"]])
+        self.expect(0, "features", texts, texts, "--candidates", 2, "--out", "with.txt")
+        self.assertIn(("a1", "a1"), pairs_of(self.read_text("with.txt")))
+
     def test_wrong_usage(self):
         for words, message in (
                 (["features", "--out", "o"], "no --collection, expected --collection and --topics"),
@@ -360,6 +370,8 @@ class Features(harness.CommandLine):
                  "--not-relevant without --qrels"),
                 (["features", *TEXT, "--out", "o", "--run", "r", "--metric", "ip"],
                  "--metric beside --run"),
+                (["features", *TEXT, "--out", "o", "--run", "r", "--leave-out-self"],
+                 "--leave-out-self beside --run"),
                 (["features", *TEXT, "--out", "o", "--run", "r", "--candidates", "9"], "--candidates"),
                 (["features", *TEXT, "--out", "o", "--vectors", "v"], "--vectors without"),
                 (["features", *TEXT, "--out", TEXT[1]], "is an input too")):

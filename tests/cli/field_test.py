@@ -43,7 +43,7 @@ ROWS = [
     Case("fuse-single-hit", ["q1 Q0 Y 1 1 ", "q1 Q0 Z 2 0.5 ", "q1 Q0 X 3 0 "]),
     Case("fuse-single-hit", ["q1 Q0 X 1 1.1111111111111112 ", "q1 Q0 Y 2 1 ", "q1 Q0 Z 3 0.5555"], more="--norm max"),
     Case("group-bom", ["1", "0"]),
-    Case("jsonl-gold", ["0\t1\td1\t"], "left out the members reasoning and gold_answer"),
+    Case("jsonl-gold", ["0\t1\td1\t"], "left out the members reasoning, gold_ids and gold_answer"),
     Case("jsonl-qid-query", ["1\t1\t1\t"]),
     Case("mine-share-digits", ["1 (", "1 2 (", "2 (", "3 ("]),
     Case("npy-fortran", ["0\t1\t40\t0.4722992435348633"]),

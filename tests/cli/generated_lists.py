@@ -1,5 +1,6 @@
 """Cases of mine, fuse, evaluate and judgments for generated_test.py."""
 
+import decimal
 import itertools
 import json
 import math
@@ -40,12 +41,12 @@ def mine(case):
     case.given["--train" if trained else "--transactions"] = case.file("in", data)
     case.streams = [] if trained else ["in"]
     least = case.draw.randint(1, 6)
-    case.given["--min-support"] = case.pick(least, f"{least * 9}%")
+    case.given["--min-support"] = case.pick(least, f"{least * 9}%", f"0.{least * 9:02}", f"{least * 9}e-2", f".{least * 9:02}")
     case.some({"--min-size": [2, 3], "--max-size": [1, 2, 3], "--kind": ["closed", "maximal", "all"], "--out": ["out/o"],
                "--format": ["borgelt", "spmf", "json"], "--rules": [True] if not trained else ["x"]})
     if trained:
         case.given.pop("--rules", None)
-    case.some({"--min-confidence": ["50%", "0.6", 1, 0], "--max-consequent": [1, 2], "--max-p": [.2, .9],
+    case.some({"--min-confidence": ["50%", "0.6", ".6", "6e-1", 1, 0], "--max-consequent": [1, 2], "--max-p": [.2, .9],
                "--measures": ["lift,leverage", "conviction,p", "chi_square,p_holm,jaccard,certainty,kulczynski"],
                "--appear": ["appear"]}, .4 if "--rules" in case.given else .03)
     first, roles = case.pick("both", "antecedent"), {x: case.pick("antecedent", "consequent", "both", "neither") for x in baskets[0]}
@@ -59,8 +60,9 @@ def mine(case):
 
     def judge(test, done):
         given, total = str(case.given["--min-support"]), len(baskets)
-        percent = given.endswith("%")
-        least = max(1, -(-int(given[:-1]) * total // 100)) if percent else int(given)
+        percent = not given.isdigit()
+        share = decimal.Decimal(given.rstrip("%")) / (100 if given.endswith("%") else 1)
+        least = max(1, math.ceil(share * total)) if percent else int(given)
         found = mine_test.frequent(baskets, least) if any(baskets) else {}
         fits = lambda x: case.value("--min-size", 1) <= len(x) <= (case.value("--max-size", 0) or 99)
         name = lambda x: f"{x}:[0.5,inf)" if trained else x

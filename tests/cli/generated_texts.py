@@ -66,7 +66,7 @@ def draw_judgments(case, topics, documents):
 def draw_candidates(case, documents, topics):
     """How candidates are found: by the text, by vectors, or by both; and what their features are."""
     draw_terms(case)
-    case.some({"--mu": [1, 500], "--lambda": [.5], "--delta": [.2], "--candidates": [1, 3, 40]}, .2)
+    case.some({"--mu": [1, 500], "--lambda": [.5], "--delta": [.2], "--candidates": [1, 3, 40], "--leave-out-self": [True]}, .2)
     if "--weighting" not in case.given and case.likely(.1):
         case.given["--metric"] = case.pick("cosine", "ip")
     if not case.likely(.3):
@@ -93,7 +93,7 @@ def found_by_search(test, case):
     more = [] if {"--weights", "--weighting"} & {*case.given} else ["--weights", "bm25"]
     depth = ["--k", str(case.value("--candidates", 100))]
     done = test.command(["search", "text", "--collection", case.given["--collection"], "--queries", case.given["--topics"], *depth, *more,
-                         *taken(case, (*TERMS, "--metric"))], case.files)
+                         *taken(case, (*TERMS, "--metric", "--leave-out-self"))], case.files)
     found = {}
     for q, _, d, score in done.rows():
         found.setdefault(q, []).append((d, float(score)))
@@ -104,7 +104,7 @@ TEXT_REFUSED = ("no document", "no word", "no term", "without a word", "no candi
 
 
 def features(case):
-    documents, topics = draw_texts(case, "d", 10), draw_texts(case, "q", 4)
+    documents, topics = draw_texts(case, "d", 10), draw_texts(case, case.pick("q", "d"), 4)
     write_texts(case, "--collection", documents)
     write_texts(case, "--topics", topics)
     case.given["--out"] = case.pick("out/o", "out/o", "out/o.csv", "out/o.tsv")
@@ -116,7 +116,7 @@ def features(case):
         run = {q: case.draw.sample([d for d, _ in documents], case.draw.randint(1, len(documents))) for q, _ in topics}
         case.given["--run"] = case.file("run", "".join(
             f"{q} Q0 {d} {i} {1 / i} t\n" for q, of in run.items() for i, d in enumerate(of, 1)))
-        for option in ("--candidates", "--candidates-from", "--fusion", "--fusion-norm", "--rrf-k", "--run-weights", "--metric"):
+        for option in ("--candidates", "--candidates-from", "--fusion", "--fusion-norm", "--rrf-k", "--run-weights", "--metric", "--leave-out-self"):
             case.given.pop(option, None)
     elif case.likely(.3):
         case.given["--candidates-out"] = "out/c"
@@ -200,7 +200,7 @@ def counted(words):
 
 
 def pipeline(case):
-    documents, topics = draw_texts(case, "d", 9, 3), draw_texts(case, "q", 6, 4)
+    documents, topics = draw_texts(case, "d", 9, 3), draw_texts(case, case.pick("q", "d"), 6, 4)
     write_texts(case, "--collection", documents)
     write_texts(case, "--topics", topics)
     draw_judgments(case, topics, documents)

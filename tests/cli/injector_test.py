@@ -286,25 +286,32 @@ class Injector(harness.CommandLine):
                 with self.subTest(line=line, faults=faults):
                     self.assertEqual(self.run_line(line, faults=faults), (0, "", before))
                     counts["the same"] += 1
-            # Each call fails once, but for those beyond the first dozens.
+            # Each call fails once, but for those beyond the first dozens. After a call whose failure does not matter, such as the
+            # close of a lock, others may follow.
+            written, passed = [name for name in before if name.startswith("out")], 0
             for call in itertools.count():
                 with self.subTest(line=line, call=call):
                     code, errors, left = self.run_line(line, faults=f"fails {call}")
                     if code == 0:
                         self.assertEqual(left, before)
                         counts["passed"] += 1
+                        passed += 1
                     else:
+                        passed = 0
                         self.assertIn(code, (1, 3), errors)
                         self.assertRegex(errors, "rulerank: error: .*(Input/output error|No space left on device|cannot be)")
-                        self.assertFalse({name for name in left if name.startswith("out")})
+                        kept = {name: data for name, data in left.items() if name.startswith("out")}
+                        # The first of several may be in its place.
+                        self.assertLess(len(kept), max(len(written), 1), list(kept))
+                        self.assertTrue(all(before[name] == data for name, data in kept.items()), list(kept))
                         counts["failed"] += 1
-                if code == 0 or call >= 30:
+                if passed == 3 or call >= 30:
                     break
         harness.tell_counts("calls that are short or fail", counts, seed=seed, lines=len(lines))
         self.assertGreater(counts["failed"], len(lines))
 
     def test_calls_that_are_short_or_fail(self):
-        self.try_io_faults(self.LINES[::5], seed=3)
+        self.try_io_faults(self.LINES[::6], seed=3)
 
     def test_slow_calls_of_a_third_of_the_lines(self):
         self.try_io_faults(self.LINES[::3], seed=4)

@@ -3,7 +3,9 @@
 //
 //   short SEED         every call moves a part of the bytes, chosen at random
 //   interrupted SEED   every third call or so fails with EINTR
-//   fails N            the N-th call (from 0) fails: a read with EIO, a write with ENOSPC
+//   fails N            the N-th call (from 0) fails: a read with EIO, a write with ENOSPC. Calls of
+//   fsync and rename, and of
+//                      close for files that are written, count, too, and fail with EIO
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -51,12 +53,24 @@ std::uint64_t mixed(std::uint64_t x) {  // SplitMix64
   return x ^ (x >> 31);
 }
 
+bool is_watched(struct stat const& of) {
+  return S_ISREG(of.st_mode) && of.st_dev == the_plan().device;
+}
+
+/// Whether a call that moves no bytes fails, with EIO.
+bool fails_now(bool is_found, struct stat const& of) {
+  if (the_plan().what != fault::fails || !is_found || !is_watched(of) ||
+      next_number() != the_plan().number)
+    return false;
+  errno = EIO;
+  return true;
+}
+
 /// Bytes that a call may move; 0: it fails with the errno that is set.
 std::size_t allowed(int file, std::size_t bytes, int failure) {
   plan const& now = the_plan();
   struct stat of {};
-  if (now.what == fault::none || bytes == 0 || ::fstat(file, &of) != 0 || !S_ISREG(of.st_mode) ||
-      of.st_dev != now.device)
+  if (now.what == fault::none || bytes == 0 || ::fstat(file, &of) != 0 || !is_watched(of))
     return bytes;
   std::uint64_t const call = next_number();
   if (now.what == fault::fails) {
@@ -102,5 +116,30 @@ ssize_t pread64(int file, void* to, std::size_t bytes, off64_t at) {
   static auto const call = real<ssize_t (*)(int, void*, std::size_t, off64_t)>("pread64");
   std::size_t const some = allowed(file, bytes, EIO);
   return some == 0 && bytes > 0 ? -1 : call(file, to, some, at);
+}
+
+int fsync(int file) {
+  static auto const call = real<int (*)(int)>("fsync");
+  struct stat of {};
+  return fails_now(::fstat(file, &of) == 0, of) ? -1 : call(file);
+}
+
+int close(int file) {
+  static auto const call = real<int (*)(int)>("close");
+  struct stat of {};
+  int const flags = ::fcntl(file, F_GETFL);
+  bool const is_written = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+  bool const fails = is_written && fails_now(::fstat(file, &of) == 0, of);
+  int const failure = errno;
+  int const result = call(file);  // a close that fails closes the file, too
+  if (!fails) return result;
+  errno = failure;
+  return -1;
+}
+
+int rename(char const* from, char const* to) noexcept {
+  static auto const call = real<int (*)(char const*, char const*)>("rename");
+  struct stat of {};
+  return fails_now(::stat(from, &of) == 0, of) ? -1 : call(from, to);
 }
 }

@@ -213,8 +213,8 @@ class Mine(harness.CommandLine):
             Row("support in words", b"1\n", line + "--min-support many", 2,
                 "--min-support: found 'many', expected a count of transactions"),
             *(Row(f"support {bound}", b"1 2\n", "mine --transactions {in} --min-support " + bound, 2,
-                  f"found '{bound}', expected a count of transactions such as 500, or a share such as 10%, of at most 19 digits and "
-                  "without an exponent") for bound in ("1e3", "1" * 21, "0." + "1" * 21 + "%", "1e-2%")),
+                  f"found '{bound}', expected a count of transactions such as 500, or a share such as 0.1, 1e-3 or 10%, of at most "
+                  "19 digits") for bound in ("1e3", "1" * 21, "0." + "1" * 21 + "%", "1.5", "1e-40")),
             Row("more than all", b"1\n", line + "--min-support 101%", 2, "found '101%'"),
             Row("confidence", b"1\n", least + "--rules --min-confidence 80", 2,
                 "--min-confidence: found '80', expected a share from 0 to 1"),

@@ -284,11 +284,11 @@ class SearchMetric(harness.CommandLine):
         for side in ("--collection", "--queries"):
             files = {"--collection": words, "--queries": words, side: unnamed}
             self.expect(3, *line, *(word for pair in files.items() for word in pair),
-                        message=f"{unnamed}:2:2: found a byte of 0, expected words, one a line")
+                        message=f"{unnamed}:2:1: found a byte of 2, expected words, one a line")
         self.expect(0, *line, "--collection", words, "--index", "kept")
         asked = ["search", "metric", "--index", "kept", "--queries"]
         self.expect(2, *asked, rows, message="--queries: " + by_name.format(rows))
-        self.expect(3, *asked, unnamed, message=f"{unnamed}:2:2: found a byte of 0")
+        self.expect(3, *asked, unnamed, message=f"{unnamed}:2:1: found a byte of 2")
         packed = self.file("rows.npy.gz", b"one\n")
         self.expect(2, *asked, packed, message="vectors (npy) by its name")
 

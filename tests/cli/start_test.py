@@ -89,6 +89,7 @@ class Start(harness.CommandLine):
         code, output, said, given = self.run_with_labels(*self.LINE)
         self.assertEqual(code, 0, said)
         self.assertEqual(given, [20, 40])
+        self.assertNotIn("fewer than --max-documents", said)
         self.assertIn("step 1 of 11: compute the features", said)
         self.assertRegex(output, r"^NDCG@5 over 4 queries: card [.0-9]+, BM25 [.0-9]+, p = [.0-9]+ \(paired t\)\n(Undecided|Deploy|Keep)")
         # Each line that was shown is a command of its own, and the folder has what evaluate makes of the judgments.
@@ -137,6 +138,14 @@ class Start(harness.CommandLine):
         self.assertEqual((code, given), (0, [13, 40]), said)
         self.assertIn("step 2 of 11: label 20 documents", said)
         self.assertNotIn("step 1 of 11", said)
+
+    def test_a_pool_with_fewer_documents_than_labels(self):
+        code, _, said, given = self.run_with_labels(*self.LINE[:5], "--labels", 5000, *self.LINE[7:], stop_after=1)
+        self.assertEqual((code, given), (130, [1]), said)
+        pool = self.read("of/pool.txt").count(b"\n")
+        self.assertIn(f"label {pool} documents in a browser", said)
+        self.assertNotIn("warning", said)
+        self.assertNotIn("ran dry", said)
 
     def test_a_step_that_fails_says_where_it_goes_on(self):
         documents = self.read("docs.jsonl")

@@ -58,6 +58,8 @@ class Vectors(harness.CommandLine):
         self.near(npy(self.folder / "f.npy")[1], expected)
         self.assertEqual((self.folder / "ids").read_text(), "1\n2\n")
         self.assertEqual((self.folder / "tids").read_text(), "t\nu\nv\n")
+        self.vectors(docs, "--weighting", "nnn.nnn", "--dimensions", 2, "--out", "p.npy", "--element", "f64")
+        self.assertEqual((self.folder / "p.npy").read_bytes(), (self.folder / "d.npy").read_bytes())
         summary = json.loads(done.stdout)
         self.assertEqual({key: summary[key] for key in ("documents", "terms", "topics", "folded_in",
                                                         "dimensions")},

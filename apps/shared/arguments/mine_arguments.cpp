@@ -114,7 +114,7 @@ mine_request mine_arguments::request() const {
 void mine_arguments::add_to(CLI::App& verb) {
   add_input(verb, *this);
   value_option(verb, "--min-support N|P%", min_support,
-               "Fewest transactions, as a count or in percent of all");
+               "Fewest transactions: a count such as 500, or a share such as 0.1 or 10%");
   number_option(verb, "--min-size", min_size, "Fewest items");
   number_option(verb, "--max-size", max_size, "Most items; 0: any number");
   word_option(verb, "--kind", kind, {"all", "closed", "maximal"}, "Which frequent itemsets");

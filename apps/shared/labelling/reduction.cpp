@@ -232,6 +232,7 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
       al::name_of(sample.engine)));
   if (!sample.ran_dry) return;
   auto const counts = documents_by_reason(sample);
+  if (counts.size() == 1 && sample.documents.size() == documents) return;
   std::string text = fmt::format("the rules ran dry: no other {} has fewer rules than a chosen one",
                                  arguments.whole_queries ? "query" : "document");
   if (counts.size() > 1) {

@@ -29,6 +29,8 @@ void pool_arguments::add_search_to(CLI::App& verb, std::string const& what_candi
       ->capture_default_str();
   engine_option(verb, "--search-engine", engine, knn::sparse_engines(), "Of the search");
   verb.add_flag("--correct", correct, correct_help);
+  verb.add_flag("--leave-out-self", leave_out_self,
+                "Leave out the document whose id is the topic's");
   number_option(verb, "--not-relevant", not_relevant, "Grades of the judgments that mean 0")
       ->delimiter(',')
       ->type_name("GRADE,...");
@@ -76,7 +78,8 @@ features::pool_options pool_arguments::options(knn::text_index_options const& in
           .metric = text_arguments::metric_from(metric, index.metric),
           .engine = knn::sparse_engine_from(engine),
           .vector_metric = knn::dense_similarity_from(dense.metric),
-          .fusion = fusion};
+          .fusion = fusion,
+          .leave_out_self = leave_out_self};
 }
 
 std::vector<session::named_input> pool_arguments::inputs(session& owner) const {

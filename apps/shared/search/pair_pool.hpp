@@ -19,6 +19,7 @@
 namespace rulerank::inline v0::apps {
 
 /// --collection --topics --qrels --candidates --metric --search-engine --not-relevant --correct
+/// --leave-out-self
 /// --mu --lambda --delta, those of vectors, and those of the text's reading and index.
 struct pool_arguments {
   std::string collection, topics, qrels;
@@ -27,6 +28,7 @@ struct pool_arguments {
   std::string engine = "auto";
   std::vector<std::int32_t> not_relevant;
   bool correct = false;
+  bool leave_out_self = false;
   features::pair_features_options features;
   text_arguments text;
   dense_arguments dense;

@@ -7,8 +7,7 @@
 #include "datasets/text/document_members.hpp"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,110 +16,235 @@ namespace rulerank::inline v0::knn {
 namespace {
 
 constexpr std::string_view line_blanks = " \t\r";
+constexpr std::string_view column_separators[] = {"\t", ",", ";", "|", ":", line_blanks};
 
-std::string_view trimmed(std::string_view text) {
-  std::size_t const begin = std::min(text.find_first_not_of(line_blanks), text.size());
-  return text.substr(begin, text.find_last_not_of(line_blanks) + 1 - begin);
+std::string_view trimmed(std::string_view text, std::string_view blanks = line_blanks) {
+  std::size_t const begin = std::min(text.find_first_not_of(blanks), text.size());
+  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-bool is_quoted(std::string_view word) {
-  return word.size() > 1 && word.front() == '"' && word.back() == '"';
+/// The end of the cell in quotes that a text begins with; 0: there is none.
+std::size_t end_of_quoted(std::string_view text) {
+  if (!text.starts_with('"')) return 0;
+  for (std::size_t at = 1; (at = text.find('"', at)) != text.npos; at += 2)
+    if (at + 1 == text.size() || text[at + 1] != '"') return at + 1;
+  return 0;
 }
 
-/// 12, 0.5, 1e-5, and 1,234 or 0,5.
-bool is_count(std::string_view text) {
+bool is_quoted(std::string_view text) {
+  return text.size() > 1 && end_of_quoted(text) == text.size();
+}
+
+/// 12, -0.5, 1e-5, and 1,234 or 0,5.
+bool is_number(std::string_view text) {
   if (is_quoted(text)) text = text.substr(1, text.size() - 2);
+  if (text.starts_with('-')) text.remove_prefix(1);
   if (text.empty() || text[0] < '0' || text[0] > '9') return false;
   if (text.find_first_not_of("0123456789,.") == text.npos) return true;
   double value = 0;
   return datasets::read_number(text, value) == datasets::number_kind::finite;
 }
 
-using two_cells = std::array<std::string_view, 2>;
+bool has_digit(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
 
-/// The two cells of a line, between a tab, blanks, a comma or a semicolon, that `are_meant`; empty:
-/// there are none.
-template <class AreMeant>
-two_cells cells_of(std::string_view line, AreMeant&& are_meant) {
-  std::size_t const from = is_quoted(line.substr(0, line.find('"', 1) + 1)) ? line.find('"', 1) : 0;
-  for (std::string_view const separators :
-       {std::string_view("\t"), line_blanks, std::string_view(","), std::string_view(";")}) {
-    std::size_t const at = line.find_first_of(separators, from);
-    if (at == line.npos) continue;
-    two_cells cells{trimmed(line.substr(0, at)), trimmed(line.substr(at + 1))};
-    if (cells[0].ends_with(',') || cells[0].ends_with(';')) cells[0].remove_suffix(1);
-    if (cells[1].find_first_of(separators) == cells[1].npos && are_meant(cells)) return cells;
+/// The cells of a line, trimmed; a run of blanks is one separator.
+void split(std::string_view line, std::string_view by, std::vector<std::string_view>& cells) {
+  cells.clear();
+  bool const by_blanks = by == line_blanks;
+  line = trimmed(line, by == "\t" ? " \r" : line_blanks);
+  for (bool more = true; more;) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    std::size_t const end = std::min(line.find_first_of(by, end_of_quoted(line)), line.size());
+    std::string_view cell = trimmed(line.substr(0, end));
+    if (by_blanks && cell.size() > 1 && (cell.ends_with(',') || cell.ends_with(';')))
+      cell.remove_suffix(1);
+    cells.push_back(cell);
+    more = end < line.size();
+    line.remove_prefix(std::min(end + 1, line.size()));
+    if (by_blanks) line = trimmed(line);
   }
-  return {};
 }
 
-/// The word of a line that is a word and a number; empty: it is not.
-std::string_view counted_word(std::string_view line) {
-  if (std::none_of(line.begin(), line.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    return {};
-  auto const [first, second] =
-      cells_of(line, [](two_cells const& c) { return is_count(c[0]) || is_count(c[1]); });
-  return is_count(second) ? first : second;
+/// The column that a header names as the words'; the number of columns: it names none.
+std::size_t titled_column(std::vector<std::string_view> const& titles) {
+  constexpr std::string_view of_words[] = {"word",  "words", "term",  "terms",
+                                           "token", "form",  "entry", "lemma"};
+  if (std::none_of(titles.begin(), titles.end(), is_number))
+    for (std::string_view const& title : of_words)
+      for (std::size_t c = 0; c < titles.size(); ++c)
+        if (datasets::is_one_of(datasets::without_quotes(titles[c]), {&title, 1})) return c;
+  return titles.size();
 }
 
-constexpr std::string_view word_titles[] = {"word",  "words", "term",  "terms",
-                                            "token", "form",  "lemma", "entry"};
-constexpr std::string_view count_titles[] = {"count", "counts", "frequency", "freq",
-                                             "tf",    "df",     "n",         "occurrences"};
+bool is_comment(std::string_view line) {
+  return line.starts_with("# ") || line.starts_with("#\t");
+}
 
-bool is_header(std::string_view line) {
-  auto const has = [](two_cells const& cells, std::span<std::string_view const> titles) {
-    return std::any_of(cells.begin(), cells.end(), [&](std::string_view cell) {
-      return datasets::is_one_of(datasets::without_quotes(cell), titles);
-    });
-  };
-  two_cells const titles = cells_of(line, [&](two_cells const& cells) {
-    return has(cells, word_titles) && has(cells, count_titles);
+/// Calls work(line, number) for the lines that are neither blank nor comments until it returns
+/// false.
+template <class Work>
+void for_each_entry(std::string_view text, Work&& work) {
+  bool goes_on = true;
+  datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
+    if (goes_on && !is_comment(line) && !trimmed(line).empty()) goes_on = work(line, number);
   });
-  return !titles[0].empty();
+}
+
+/// Whether a line may be meant as more than a word: a word and a number, cells between tabs,
+/// quotes.
+bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
+  if (is_quoted(trimmed(line)) || trimmed(line).find('\t') != line.npos) return true;
+  if (!has_digit(line)) return false;
+  for (std::string_view const by : {std::string_view(","), std::string_view(";"), line_blanks}) {
+    split(line, by, cells);
+    if (cells.size() == 2 && (is_number(cells[0]) || is_number(cells[1]))) return true;
+  }
+  return false;
+}
+
+/// Whether a line is Hunspell's word and flags: `the/SM`.
+bool has_flags(std::string_view line) {
+  line = trimmed(line);
+  std::size_t const at = line.find('/');
+  if (at == 0 || at == line.npos || at + 1 == line.size()) return false;
+  return line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1) == line.npos;
 }
 
 }  // namespace
 
-word_lines::word_lines(std::string_view text) {
-  std::size_t counted = 0, quoted = 0, first_counted = 0, first_quoted = 0;
-  datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
-    line = trimmed(line);
-    if (line.empty()) return;
-    if (number == 1 && is_header(line)) {
-      has_header = true;
-      return;
+/// Takes the columns between these separators if all lines have as many.
+bool word_lines::are_columns(std::string_view text, std::string_view by) {
+  std::size_t count = 0, first = 0;
+  std::string_view titles;
+  std::vector<std::string_view> cells;
+  std::vector<bool> is_of_numbers;
+  std::size_t titled = 0;
+  for_each_entry(text, [&](std::string_view line, std::uint64_t number) {
+    split(line, by, cells);
+    if (is_of_numbers.empty()) {
+      is_of_numbers.assign(cells.size(), true);
+      titled = titled_column(cells);
+      if (titled < cells.size() && cells.size() > 1) {
+        titles = line;
+        return true;
+      }
     }
-    ++lines;
-    std::string_view const word = counted_word(line);
-    if (!word.empty() && counted++ == 0) first_counted = number;
-    if (is_quoted(word.empty() ? line : word) && quoted++ == 0) first_quoted = number;
+    if (count++ == 0) first = number;
+    if (cells.size() != is_of_numbers.size() || cells.size() == 1) {
+      count = 0;
+      return false;
+    }
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      is_of_numbers[c] = is_of_numbers[c] && is_number(cells[c]);
+    return true;
   });
-  are_counted = counted == lines && lines > (has_header ? 0U : 1U);
-  are_quoted = quoted == lines && lines > 1;
-  has_header = has_header && are_counted;
-  if (!are_counted && (lines > 1 || has_header)) odd = counted, first_odd = first_counted;
-  if (!are_counted && !are_quoted && odd == 0) odd = quoted, first_odd = first_quoted;
+  if (count == 0 || (count == 1 && titles.empty() && by != "\t")) return false;
+  std::size_t const n = is_of_numbers.size();
+  auto const words = static_cast<std::size_t>(std::ranges::count(is_of_numbers, false));
+  bool const by_mark = by == "|" || by == ":";
+  bool const may_be_text = by_mark || by == line_blanks;
+  if (may_be_text && (words == n || (words != 1 && by_mark))) return false;
+  if (!titles.empty()) {
+    column = titled;
+  } else if (words == 1 || (words == 0 && n == 2)) {
+    column =
+        static_cast<std::size_t>(std::ranges::find(is_of_numbers, false) - is_of_numbers.begin()) %
+        n;
+  } else if (words == 0 && may_be_text) {
+    return false;
+  } else if (words == n && by != "\t") {
+    odd = lines;
+    first_odd = first;
+    return true;
+  } else {
+    fault = {first, 1,
+             fmt::format("found {} columns in each line, {} of which have words, expected one word "
+                         "a line, in quotes if it holds blanks, or a header such as word,count",
+                         n, words)};
+  }
+  separators = by;
+  columns = n;
+  are_counted = n == 2 && words < 2;
+  header = titles;
+  lines = count;
+  return true;
 }
 
-std::string word_lines::word_of(std::string_view line) const {
-  if (!are_counted && !are_quoted) return std::string(line);
-  line = trimmed(line);
-  if (are_counted && !line.empty()) line = counted_word(line);
+word_lines::word_lines(std::string_view text) {
+  datasets::remove_byte_order_mark(text);
+  std::size_t quoted = 0, flagged = 0, first_flagged = 0;
+  bool begins_with_number = false;
+  std::vector<std::string_view> cells;
+  datasets::for_each_line(text, [&](std::string_view line, std::uint64_t number) {
+    if (is_comment(line) && comments++ == 0) first_comment = number;
+    if (is_comment(line) || trimmed(line).empty()) return;
+    auto const control = std::find_if(line.begin(), line.end(), [](char c) {
+      return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r';
+    });
+    if (control != line.end() && !fault)
+      fault = {number, static_cast<std::size_t>(control - line.begin()) + 1,
+               fmt::format("found a byte of {}, expected words, one a line",
+                           static_cast<int>(*control))};
+    if ((line.starts_with("{\"") || line.starts_with("[\"")) && !fault)
+      fault = {number, 1, "found JSON, expected words, one a line"};
+    if (++lines == 1)
+      begins_with_number = trimmed(line).find_first_not_of("0123456789") == line.npos;
+    if (is_quoted(trimmed(line))) ++quoted;
+    if (has_flags(line) && flagged++ == 0) first_flagged = number;
+    if (is_odd(line, cells) && odd++ == 0) first_odd = number;
+  });
+  if (fault || lines == 0) return;
+  if (2 * flagged > lines && lines > 1) begins_with_number = true;
+  if (flagged > 0 && begins_with_number) {
+    fault = {first_flagged, 1,
+             "found a word with flags as Hunspell's dictionaries have them, expected words alone; "
+             "Hunspell's unmunch writes them"};
+    return;
+  }
+  are_quoted = quoted == lines && lines > 1;
+  if (are_quoted)
+    odd = 0;
+  else
+    for (std::string_view const by : column_separators)
+      if (are_columns(text, by)) return;
+}
+
+std::optional<std::string> word_lines::word_of(std::string_view line) const {
+  if (is_comment(line) || (!header.empty() && line.data() == header.data())) return std::nullopt;
+  if (separators.empty() && !are_quoted) return std::string(line);
+  line = trimmed(line, separators == "\t" ? " \r" : line_blanks);
+  if (!separators.empty() && !line.empty()) {
+    std::vector<std::string_view> cells;
+    split(line, separators, cells);
+    line = cells[std::min(column, cells.size() - 1)];
+  }
   return datasets::without_quotes(line);
 }
 
-std::string word_lines::note() const {
-  if (odd > 0)
-    return fmt::format(
-        ":{}: {} of {} have a number beside a word or are in quotes, this one first; "
-        "the whole line is the word",
-        first_odd, odd, counted(lines, "line"));
+std::vector<std::string> word_lines::notes() const {
+  std::vector<std::string> said;
+  std::string_view const and_header = header.empty() ? "" : ", and so is the header";
+  if (comments > 0)
+    said.push_back(fmt::format(":{}: passed over {} of comments, this one first", first_comment,
+                               counted(comments, "line")));
   if (are_counted)
-    return fmt::format(
+    said.push_back(fmt::format(
         ": each line is a word and a number, read as words with counts, which are left out{}",
-        has_header ? ", and so is the header" : "");
-  return are_quoted ? ": each line is in quotes, which are left out" : "";
+        and_header));
+  else if (!separators.empty())
+    said.push_back(fmt::format(
+        ": each line has {} columns; column {} is read as words, the others are left out{}",
+        columns, column + 1, and_header));
+  else if (are_quoted)
+    said.push_back(": each line is in quotes, which are left out");
+  else if (odd > 0 && lines > 1)
+    said.push_back(fmt::format(
+        ":{}: {} of {} have a number beside a word, several columns or quotes, this one first; "
+        "the whole line is the word",
+        first_odd, odd, counted(lines, "line")));
+  return said;
 }
 
 }  // namespace rulerank::knn

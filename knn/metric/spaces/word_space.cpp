@@ -62,11 +62,6 @@ letter_table letters_of(std::vector<std::string> const& words, letters unit) {
   return table;
 }
 
-/// The number of a line of a text, from 1.
-std::size_t line_number(std::string_view text, std::string_view line) {
-  return 1 + static_cast<std::size_t>(std::count(text.data(), line.data(), '\n'));
-}
-
 /// The words that lie within a bound are those at this distance at most; no word is as long as the
 /// largest.
 std::size_t whole_bound(double bound) {
@@ -246,19 +241,18 @@ std::vector<std::string> read_words_part(context const& ctx, std::string const& 
   std::string_view lines = bytes;
   datasets::remove_byte_order_mark(lines);
   word_lines const form(lines);
-  if (warn && part == 0)
-    for (std::string const& note :
-         {form.note(), unit == letters::bytes ? std::string() : datasets::encoding_note(lines)})
-      if (!note.empty()) warn(datasets::display_name(path) + note);
+  std::string const name = datasets::display_name(path);
+  if (form.fault) throw error({name, form.fault->line, form.fault->column}, form.fault->message);
+  if (warn && part == 0) {
+    for (std::string const& note : form.notes()) warn(name + note);
+    std::string const note = unit == letters::bytes ? "" : datasets::encoding_note(lines);
+    if (!note.empty()) warn(name + note);
+  }
   datasets::for_each_line_of_part(bytes, part, parts, [&](std::string_view line) {
-    if (auto const zero = line.find('\0'); zero != line.npos)
-      throw error({datasets::display_name(path), line_number(bytes, line), zero + 1},
-                  "found a byte of 0, expected words, one a line");
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (form.has_header && line.data() == lines.data()) return;
-    words.push_back(form.word_of(line));
+    if (auto word = form.word_of(line)) words.push_back(std::move(*word));
   });
-  datasets::expect_unchanged(*text, datasets::display_name(path));
+  datasets::expect_unchanged(*text, name);
   return words;
 }
 
