@@ -271,6 +271,40 @@ datasets::dataset read_documents(session& owner, fit_arguments const& arguments)
   return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, 1), train);
 }
 
+/// Says what was fitted, on the terminal, in the manifest and as JSON.
+void say_result(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
+                std::size_t labelled, l2r::fit_result const& result) {
+  l2r::model const& model = result.model;
+  warn_of_constants(owner, model);
+  say_what_is_left_out(owner, arguments, train, model);
+  say_where_it_is_not_portable(owner, train, model);
+  fitted_sizes const first = sizes_of(model.members.front());
+  owner.note("training_documents", labelled);
+  if (labelled < train.size()) owner.note("pool_documents", train.size());
+  owner.note("features", first.features);
+  nlohmann::ordered_json json{
+      {"model", arguments.model}, {"documents", labelled}, {"features", first.features}};
+  if (first.items > 0) json["items"] = first.items;
+  std::string const documents =
+      labelled == train.size()
+          ? counted(labelled, "document")
+          : fmt::format("{} of a pool of {}", counted(labelled, "labelled document"), train.size());
+  if (model.members.size() == 1) {
+    owner.say(fmt::format("{}, {}, in {}", documents, first.words, arguments.model));
+  } else {
+    owner.note("members", model.members.size());
+    json["members"] = model.members.size();
+    owner.say(
+        fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
+  }
+  add_result(json, result);
+  if (owner.prints_json()) {
+    output_file out("-");
+    out.write(json_text_of(json));
+    out.commit();
+  }
+}
+
 void fit(session& owner, fit_arguments const& arguments) {
   arguments.reading.check_inputs(owner, {{"--train", arguments.train},
                                          {"--pool", arguments.pool},
@@ -301,40 +335,12 @@ void fit(session& owner, fit_arguments const& arguments) {
           "of the recommended members was .0032 above the card's on average and .0184 at most; "
           "--best fits them");
   }
-  l2r::model const& model = result.model;
   {
     auto const timer = owner.stage("write");
-    written.write(l2r::to_bytes(model));
+    written.write(l2r::to_bytes(result.model));
     written.commit();
   }
-  warn_of_constants(owner, model);
-  say_what_is_left_out(owner, arguments, train, model);
-  say_where_it_is_not_portable(owner, train, model);
-  fitted_sizes const first = sizes_of(model.members.front());
-  owner.note("training_documents", labelled);
-  if (labelled < train.size()) owner.note("pool_documents", train.size());
-  owner.note("features", first.features);
-  nlohmann::ordered_json json{
-      {"model", arguments.model}, {"documents", labelled}, {"features", first.features}};
-  if (first.items > 0) json["items"] = first.items;
-  std::string const documents =
-      labelled == train.size()
-          ? counted(labelled, "document")
-          : fmt::format("{} of a pool of {}", counted(labelled, "labelled document"), train.size());
-  if (model.members.size() == 1) {
-    owner.say(fmt::format("{}, {}, in {}", documents, first.words, arguments.model));
-  } else {
-    owner.note("members", model.members.size());
-    json["members"] = model.members.size();
-    owner.say(
-        fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
-  }
-  add_result(json, result);
-  if (owner.prints_json()) {
-    output_file out("-");
-    out.write(json_text_of(json));
-    out.commit();
-  }
+  say_result(owner, arguments, train, labelled, result);
 }
 
 }  // namespace
