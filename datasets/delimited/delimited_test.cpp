@@ -312,6 +312,9 @@ std::vector<odd_file> odd_files() {
       {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
       {"a mark of direction in a title", "label,qid,a\xe2\x80\xae\n1,1,2\n",
        "f:1:11: column \"a\\xe2\\x80\\xae\" has a control character or a mark of direction"},
+      {"a title that is not UTF-8", "label,qid,gr\xf6\xdf" "e,a\n1,1,2,3\n",
+       "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 "
+       "converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",
        "f:1:1: no column label found, expected one (or set unlabelled to -1 "
        "if no label is known)"},

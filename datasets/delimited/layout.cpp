@@ -10,6 +10,7 @@
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text/document_members.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
 
@@ -94,6 +95,7 @@ void expect_title(std::string const& name, record const& head, std::size_t colum
          fmt::format(
              "column {} has a control character or a mark of direction in its name, expected text",
              rulerank::quoted(title)));
+  if (first_not_utf8(title) != title.npos) fail(name, head, column, name_not_utf8(title));
 }
 
 column_role::kind kind_of(std::string const& title, read_options const& options) {
