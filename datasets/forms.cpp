@@ -305,7 +305,7 @@ constexpr file_form forms[] = {
      .read = "columns `label`, `qid`, `docid`; the others are features",
      .options = "`--label-column`, `--qid-column`, `--skip-columns`",
      .refused = "a second column without a name, a value that is no number (a date is named), two "
-                "columns that may be the qid",
+                "columns that may be the label, the qid or the docid",
      .sample = "label,qid,docid,1,2\n2,1,a,0.5,1\n0,1,b,0,3\n",
      .content = "1 a 2 1:0.5 2:1; 1 b 0 1:0 2:3",
      .wrong = "label,qid,1,2\n2,1,0.5,1\n2,1,x,1\n",
