@@ -185,12 +185,12 @@ constexpr file_form forms[] = {
      .name = "csv",
      .recognized_by =
          "a header with a query (`qid`, `query_id`, `topic`, `query`, ...), a document (`docid`, "
-         "`docno`, `corpus-id`, ...) and a label (`score`, `rating`, `grade`, `relevance`, ...), "
-         "as Quepid and BEIR write it",
+         "`docno`, `corpus-id`, `product_id`, `document`, ...) and a label (`score`, `rating`, "
+         "`grade`, `rel`, `relevance`, ...), as Quepid, BEIR and WANDS write it",
      .read = "these columns, between tabs, commas or semicolons; a row with an empty label is no "
              "judgment",
      .options = "`--from csv` of `judgments`",
-     .refused = "rows with more or fewer cells",
+     .refused = "rows with more or fewer cells, two columns that may be the label",
      .sample = "query,docid,rating\nred,a,2\nred,b,0\n",
      .content = "red a 2; red b 0",
      .wrong = "query,docid,rating\nred,a\n",
@@ -244,7 +244,8 @@ constexpr file_form forms[] = {
      .name = "trec",
      .recognized_by = "six columns and more in the first line",
      .read = "`qid Q0 docno rank score tag`",
-     .refused = "fewer columns, a rank that is not a number, as where an id has a blank",
+     .refused = "fewer columns, a header, a rank that is not a whole number, as where an id has a "
+                "blank or the score is in its place",
      .sample = "1 Q0 a 1 2.5 t\n1 Q0 b 2 1 t\n",
      .content = "1 a 2.5; 1 b 1",
      .wrong = "1 Q0 a b 1 2.5 t\n",
