@@ -284,7 +284,9 @@ std::string read_file(std::string const& path, std::string_view expected) {
   }
   if (got < 0 && errno == EISDIR) fail("a folder");
   if (got < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
-  return text;
+  std::string_view marked = text;
+  remove_byte_order_mark(marked);
+  return text.substr(text.size() - marked.size());
 }
 
 std::string display_name(std::string const& path) {

@@ -46,8 +46,8 @@ std::shared_ptr<text_source const> open_bytes(context const& ctx, std::string co
 /// Throws `error` naming a text that was written to since it was opened.
 void expect_unchanged(text_source const& text, std::string const& name);
 
-/// All bytes of a small file, as they lie on the disk. Throws `error` for one that cannot be read;
-/// `expected` says what it should be ("a model").
+/// All bytes of a small file behind UTF-8's byte order mark, if it has one. Throws `error` for one
+/// that cannot be read; `expected` says what it should be ("a model").
 std::string read_file(std::string const& path, std::string_view expected);
 
 /// What stands for a path in messages: "standard input" for "-".

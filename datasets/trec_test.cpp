@@ -54,8 +54,8 @@ TEST_F(trec_files, qrels_are_read) {
 }
 
 TEST_F(trec_files, qrels_with_headers) {
-  for (std::string const header :
-       {"qid iter docid rel", "topic iteration document relevancy", "query_id 0 product_id label"}) {
+  for (std::string const header : {"qid iter docid rel", "topic iteration document relevancy",
+                                   "query_id 0 product_id label"}) {
     qrels const q = read_qrels(context{}, file(header + "\n7 0 a 2\n"));
     ASSERT_EQ(q.queries.size(), 1U) << header;
     EXPECT_EQ(q.queries[0].documents.at(0).label, 2) << header;
@@ -71,7 +71,8 @@ TEST_F(trec_files, qrels_with_headers) {
       {"qid,docid,rating,relevance\n1,a,2,0\n",
        ":1:18: found the columns rating and relevance, expected one column of labels"},
       {"who 0 what grade\n1 0 a 1\n",
-       ":1:12: found 'grade', expected a whole number as label; a header names columns such as qid, "
+       ":1:12: found 'grade', expected a whole number as label; a header names columns such as "
+       "qid, "
        "docid and rating"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
@@ -208,10 +209,12 @@ TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
       {"\n", ":1:1: found no documents, expected a line for each"},
       {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag"},
-      {"1 Q0 a 9.5 1 t\n", ":1:8: found '9.5' as rank, expected a whole number; the columns are qid, "
-                           "Q0, docno, rank, score, tag"},
-      {"qid,docno,score\n1,a,2\n", ":1:1: found a table, expected a run without a header, 6 words "
-                                  "between blanks: qid, Q0, docno, rank, score, tag"},
+      {"1 Q0 a 9.5 1 t\n",
+       ":1:8: found '9.5' as rank, expected a whole number; the columns are qid, "
+       "Q0, docno, rank, score, tag"},
+      {"qid,docno,score\n1,a,2\n",
+       ":1:1: found a table, expected a run without a header, 6 words "
+       "between blanks: qid, Q0, docno, rank, score, tag"},
       {"qid Q0 docno rank score tag\n1 Q0 a 1 2 t\n",
        ":1:1: found a header, expected a run without a header, 6 words between blanks: qid, Q0, "
        "docno, rank, score, tag"},

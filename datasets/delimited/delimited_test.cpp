@@ -114,11 +114,12 @@ TEST(delimited, reads_columns_of_usual_names) {
   EXPECT_EQ(data.label_column, "relevance");
   ASSERT_EQ(data.queries.size(), 2U);
   EXPECT_EQ(data.queries[1].qid, "8");
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{
-                "f: read the column relevance as label", "f: read the column Query ID as qid",
-                "f: passed over the column index, an index of pandas; another name makes it a feature",
-                "f: passed over the column query, whose values are not numbers"}));
+  EXPECT_EQ(
+      warnings,
+      (std::vector<std::string>{
+          "f: read the column relevance as label", "f: read the column Query ID as qid",
+          "f: passed over the column index, an index of pandas; another name makes it a feature",
+          "f: passed over the column query, whose values are not numbers"}));
   EXPECT_EQ(read("label,group_id,a\n1,7,1\n").queries.at(0).qid, "7");
   EXPECT_EQ(read("Label,QID,DocID,a,index,level_0,Unnamed: 0.1\n1,7,d,1,2,3,4\n").names,
             (feature_names{{1, "a"}}));
@@ -138,8 +139,9 @@ TEST(delimited, reads_columns_of_usual_names) {
   auto const fault = [&](std::string const& text, read_options const& options = {}) {
     return message_of([&] { read(text, options); });
   };
-  EXPECT_EQ(fault("label,qid,id,a,product_id\n1,7,1,3,2\n"),
-            "f:1:16: found the columns id and product_id, expected --skip-columns with one of them");
+  EXPECT_EQ(
+      fault("label,qid,id,a,product_id\n1,7,1,3,2\n"),
+      "f:1:16: found the columns id and product_id, expected --skip-columns with one of them");
   EXPECT_EQ(fault("label,qid,a\nTRUE,7,1\n"),
             "f:2:1: label \"TRUE\", expected a number: 1 for TRUE and 0 for FALSE");
   EXPECT_EQ(fault("label,query_id,a,topic_id\n1,7,1,3\n"),
@@ -325,7 +327,9 @@ std::vector<odd_file> odd_files() {
       {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
       {"a mark of direction in a title", "label,qid,a\xe2\x80\xae\n1,1,2\n",
        "f:1:11: column \"a\\xe2\\x80\\xae\" has a control character or a mark of direction"},
-      {"a title that is not UTF-8", "label,qid,gr\xf6\xdf" "e,a\n1,1,2,3\n",
+      {"a title that is not UTF-8",
+       "label,qid,gr\xf6\xdf"
+       "e,a\n1,1,2,3\n",
        "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 "
        "converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",

@@ -134,8 +134,9 @@ std::string title_of(std::string const& name, record const& head, std::string_vi
       fail(name, head, c,
            fmt::format("found the columns {0} and {1}, expected {2}--skip-columns with one of them",
                        printable(found), printable(title),
-                       option.empty() ? "" : fmt::format("{2} {0} or {2} {1}, or ",
-                                                         printable(found), printable(title), option)));
+                       option.empty() ? ""
+                                      : fmt::format("{2} {0} or {2} {1}, or ", printable(found),
+                                                    printable(title), option)));
     found = title;
   }
   if (!found.empty() && found != own)

@@ -61,7 +61,7 @@ struct document_ids {
   };
   std::vector<std::string> files;  // their names
   std::unordered_map<std::string, place> places;
-  encoding_check encoding;  // of all files
+  encoding_check encoding;                       // of all files
   std::function<void(std::string const&)> warn;  // empty: none, or it has warned
 };
 

@@ -319,7 +319,8 @@ TEST_F(text_files, jsonl_faults) {
   EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);
   input_and_message const rows[] = {
       {"{\n \"id\": 1,\n \"text\": \"a\"\n}\n",
-       ":1:1: found an object that does not end on its line, expected one object a line, as jq -c . "
+       ":1:1: found an object that does not end on its line, expected one object a line, as jq -c "
+       ". "
        "writes"},
       {good + "[1, 2]\n", ":2:1: found array, expected an object with id and text"},
       {good + "{\"text\":\"b\"}", ":2:1: found no id, expected an object with id and text"},

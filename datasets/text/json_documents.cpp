@@ -120,8 +120,9 @@ void read_jsonl(document_lines& lines, text_options const& options, bool of_part
     std::string_view line = lines.line();
     line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
     if (line.starts_with('{') && !line.ends_with('}'))
-      lines.fail(0, "found an object that does not end on its line, expected one object a line, as "
-                    "jq -c . writes");
+      lines.fail(0,
+                 "found an object that does not end on its line, expected one object a line, as "
+                 "jq -c . writes");
     if (!line.empty()) give_object(lines, members, line, lines.number());
   } while (lines.next());
   members.finish();

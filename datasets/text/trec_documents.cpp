@@ -43,7 +43,7 @@ constexpr std::size_t longest_tag = 4096;
 struct tag {
   std::string name;  // in capitals
   bool closes = false;
-  std::size_t end = 0;  // behind the >; 0: no tag begins here
+  std::size_t end = 0;           // behind the >; 0: no tag begins here
   bool is_open_comment = false;  // it has no --> and ends with the text
 };
 
@@ -103,7 +103,7 @@ bool are_attributes(std::string_view inside) {
 bool is_declaration(std::string_view rest) {
   constexpr std::size_t longest = 9;
   std::string const begin = upper(rest.substr(0, longest));
-  constexpr std::string_view known[] = {"?",        "![",       "!DOCTYPE", "!ELEMENT",
+  constexpr std::string_view known[] = {"?",        "![",      "!DOCTYPE", "!ELEMENT",
                                         "!ATTLIST", "!ENTITY", "!NOTATION"};
   return std::any_of(std::begin(known), std::end(known),
                      [&](std::string_view one) { return begin.starts_with(one); });
@@ -236,9 +236,10 @@ part part_of(std::string_view name) {
 /// Warns of what begins at an offset of an element and has no end, once for all files.
 void warn_of_open(document_lines& lines, trec_element const& of, std::size_t offset,
                   std::string_view begin, std::string_view end) {
-  lines.warn_once(fmt::format("{}:{}: found {} without its end, expected {}; the rest of the "
-                              "document is left out",
-                              lines.name(), of.line_of(offset), begin, end));
+  lines.warn_once(
+      fmt::format("{}:{}: found {} without its end, expected {}; the rest of the "
+                  "document is left out",
+                  lines.name(), of.line_of(offset), begin, end));
 }
 
 void give_document(document_lines& lines, trec_element const& of) {
