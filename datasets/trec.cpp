@@ -135,7 +135,7 @@ bool seems_title(field const& word) {
       {name, found.label_line, found.label.column},
       fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
                   found.columns, is_fraction ? "; evaluate --test reads fractional labels" : "",
-                  seems_title(found.label) && found.line == 1
+                  found.line == 1 && seems_title(found.qid) && seems_title(found.label)
                       ? "; a header names columns such as qid, docid and rating"
                       : "",
                   comment_hint(found.qid.text)));

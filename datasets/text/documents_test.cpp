@@ -310,8 +310,8 @@ TEST_F(text_files, a_zero_byte_is_no_json) {
 TEST_F(text_files, jsonl_faults) {
   std::string const good = "{\"id\":1,\"text\":\"a\"}\n";
   std::string const again = " again, expected each once";
-  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\",}\n").substr(0, 49),
-            ":2:20: malformed JSON, expected a document (synta");
+  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
+            ":2:19: malformed JSON, expected a document (synta");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
             ":2:17: found the byte FF, expected UTF-8; t");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
@@ -617,9 +617,9 @@ TEST_F(text_files, trec_text_in_character_data_and_behind_marks) {
         .fields[0]
         .text;
   };
-  EXPECT_EQ(text_of("a <![CDATA[b <c> & d &amp;]]> e"), "a b <c> & d &amp; e");
-  EXPECT_EQ(text_of("alpha <!beta gamma> delta"), "alpha <!beta gamma> delta");
-  EXPECT_EQ(text_of("a<!DOCTYPE html>b<![if x]>c"), "a b c");
+  EXPECT_EQ(text_of("a <![CDATA[b <c> & d &amp;]]> e"), "a b <c> & d &amp; e ");
+  EXPECT_EQ(text_of("alpha <!beta gamma> delta"), "alpha <!beta gamma> delta ");
+  EXPECT_EQ(text_of("a<!DOCTYPE html>b<![if x]>c"), "a b c ");
   EXPECT_EQ(read("<topics><topic number='1'><title>x <![CDATA[obama]]> <!-- y -->tree</title>"
                  "<desc>d</desc></topic></topics>"),
             (documents{{"1", "", {{"title", "x obama  tree"}}}}));

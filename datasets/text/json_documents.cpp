@@ -119,7 +119,7 @@ void read_jsonl(document_lines& lines, text_options const& options, bool of_part
   do {
     std::string_view line = lines.line();
     line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
-    if (line.starts_with('{') && !line.ends_with('}'))
+    if (line.starts_with('{') && std::string_view("{[,").find(line.back()) != line.npos)
       lines.fail(0,
                  "found an object that does not end on its line, expected one object a line, as "
                  "jq -c . writes");
