@@ -251,9 +251,10 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
                   fmt::format("found {}, expected {}{}{}", counted(f.size(), "column"),
                               expected == 4 ? "4: qid, iteration, docno, label"
                                             : "3 as before: qid, docno, label",
-                              first ? ", or the header of a table with a query, a document and a "
-                                      "rating"
-                                    : "",
+                              first || f[0].text.find_first_of(",;") != std::string_view::npos
+                                  ? ", or the header of a table with a query, a document and a "
+                                    "rating"
+                                  : "",
                               comment_hint(f[0].text)));
     if (expected == 4 && !comment_hint(f[0].text).empty() &&
         f[1].text.find_first_of("0123456789") == f[1].text.npos)

@@ -70,10 +70,12 @@ TEST_F(trec_files, qrels_with_headers) {
   input_and_message const rows[] = {
       {"qid,docid,rating,relevance\n1,a,2,0\n",
        ":1:18: found the columns rating and relevance, expected one column of labels"},
+      {"query,docid,Judge 1,Judge 2\n1,a,1,2\n",
+       ":2:1: found 1 column, expected 3 as before: qid, docno, label, or the header of a table "
+       "with a query, a document and a rating"},
       {"who 0 what grade\n1 0 a 1\n",
        ":1:12: found 'grade', expected a whole number as label; a header names columns such as "
-       "qid, "
-       "docid and rating"},
+       "qid, docid and rating"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
 }

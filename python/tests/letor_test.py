@@ -39,9 +39,9 @@ def test_what_is_read(path, tmp_path):
 def test_a_file_that_is_cut_while_it_is_read(tmp_path):
     path, whole = tmp_path / "d.txt", "0 qid:1 " + " ".join(f"{f}:0.25" for f in range(1, 200)) + "\n"
     outcomes = set()
-    for wait in range(12):
+    for wait in range(24):
         path.write_text(whole * 3000)
-        cut = threading.Timer(.002 * wait, os.truncate, [path, 0])
+        cut = threading.Timer(.0005 * wait, os.truncate, [path, 0])
         cut.start()
         try:
             outcomes.add(len(load_letor(path).y))
