@@ -329,6 +329,8 @@ class Formats(harness.CommandLine):
                 ("no records", b"label,qid,a\n", "{in}:1:1: no documents found"),
                 ("labels twice", b"label,QID,a,Label\n1,q,2,1\n",
                  "{in}:1:13: found the columns label and Label, expected --label-column label or --label-column Label"),
+                ("a title that is not UTF-8", b"label,qid,gr\xf6e\n1,q,2\n", '{in}:1:11: the name "gr\\xf6e" is not UTF-8'),
+                ("a name that is not UTF-8", b"1 qid:1 gr\xf6e:1\n", '{in}:1:9: the name "gr\\xf6e" is not UTF-8'),
                 ("ids of documents twice", b"label,qid,id,a,docno\n1,q,2,1,2\n",
                  "{in}:1:16: found the columns id and docno, expected --skip-columns with one of them"),
                 ("a decimal comma", b"label;qid;a\n1;q;0,5\n", '{in}:2:5: value "0,5" of feature a is not a number'),
