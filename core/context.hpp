@@ -55,6 +55,9 @@ struct context {
   /// Processes that do the same work on the same input at the same time, and share it out; null:
   /// this one alone.
   process_group const* processes = nullptr;
+  /// Whether plain files of text may be mapped, not copied. A mapped file that is cut short while
+  /// it is read is a SIGBUS; a copied one is an `error`.
+  bool map_files = true;
 
   /// The number of CPU threads to use, at least 1.
   int thread_count() const noexcept;

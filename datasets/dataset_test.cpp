@@ -230,6 +230,18 @@ TEST(text_source, files_that_change_before_their_end_are_named) {
   }
 }
 
+TEST(text_source, a_copied_file_may_be_cut) {
+  testing_tools::temporary_folder const folder;
+  std::string const path = folder / "f";
+  std::string const text = drawn_letor(3000);
+  write_file(path, text);
+  context copies;
+  copies.map_files = false;
+  auto const copied = open_text(copies, path);
+  std::filesystem::resize_file(path, 0);  // a mapping would give SIGBUS
+  EXPECT_EQ(copied->bytes(), text);
+}
+
 TEST(text_source, what_cannot_be_read) {
   testing_tools::temporary_folder const folder;
   EXPECT_EQ(message_of([&] { open_text(context(), folder / "absent"); }),

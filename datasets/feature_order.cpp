@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/process_group.hpp"
+#include "datasets/lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -250,6 +251,7 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
   std::string text;
   for (std::uint64_t line = 1; std::getline(in, text); ++line) {
     std::string_view word = text;
+    if (line == 1) remove_byte_order_mark(word);
     word = word.substr(0, word.find('#'));
     std::size_t const column = word.find_first_not_of(blanks);
     if (column == word.npos) continue;

@@ -287,7 +287,9 @@ TEST(feature_order, from_a_file) {
   binned_dataset const data = make({{0}, {1}, {0}, {1}}, 2, false);  // features 5 15 25 35
   testing_tools::temporary_folder folder;
   std::string const path = folder / "order";
-  write_file(path, "# mine\n25\r\n\n  5 # BM25\n999\n15\n35");
+  write_file(path,
+             "\xef\xbb\xbf"
+             "25\r\n# mine\n\n  5 # BM25\n999\n15\n35");
   EXPECT_EQ(order_features({}, data, feature_order::file, path),
             (std::vector<std::size_t>{2, 0, 1, 3}));
   auto const complaint = [&](binned_dataset const& of) {

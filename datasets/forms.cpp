@@ -185,12 +185,12 @@ constexpr file_form forms[] = {
      .name = "csv",
      .recognized_by =
          "a header with a query (`qid`, `query_id`, `topic`, `query`, ...), a document (`docid`, "
-         "`docno`, `corpus-id`, ...) and a label (`score`, `rating`, `grade`, `relevance`, ...), "
-         "as Quepid and BEIR write it",
+         "`docno`, `corpus-id`, `product_id`, `document`, ...) and a label (`score`, `rating`, "
+         "`grade`, `rel`, `relevance`, ...), as Quepid, BEIR and WANDS write it",
      .read = "these columns, between tabs, commas or semicolons; a row with an empty label is no "
              "judgment",
      .options = "`--from csv` of `judgments`",
-     .refused = "rows with more or fewer cells",
+     .refused = "rows with more or fewer cells, two columns that may be the label",
      .sample = "query,docid,rating\nred,a,2\nred,b,0\n",
      .content = "red a 2; red b 0",
      .wrong = "query,docid,rating\nred,a\n",
@@ -244,7 +244,8 @@ constexpr file_form forms[] = {
      .name = "trec",
      .recognized_by = "six columns and more in the first line",
      .read = "`qid Q0 docno rank score tag`",
-     .refused = "fewer columns, a rank that is not a number, as where an id has a blank",
+     .refused = "fewer columns, a header, a rank that is not a whole number, as where an id has a "
+                "blank or the score is in its place",
      .sample = "1 Q0 a 1 2.5 t\n1 Q0 b 2 1 t\n",
      .content = "1 a 2.5; 1 b 1",
      .wrong = "1 Q0 a b 1 2.5 t\n",
@@ -305,7 +306,7 @@ constexpr file_form forms[] = {
      .read = "columns `label`, `qid`, `docid`; the others are features",
      .options = "`--label-column`, `--qid-column`, `--skip-columns`",
      .refused = "a second column without a name, a value that is no number (a date is named), two "
-                "columns that may be the qid",
+                "columns that may be the label, the qid or the docid",
      .sample = "label,qid,docid,1,2\n2,1,a,0.5,1\n0,1,b,0,3\n",
      .content = "1 a 2 1:0.5 2:1; 1 b 0 1:0 2:3",
      .wrong = "label,qid,1,2\n2,1,0.5,1\n2,1,x,1\n",

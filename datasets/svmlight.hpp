@@ -35,10 +35,10 @@ using read_options = svmlight_options;
 /// no record.
 ///
 /// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns, or,
-/// where one of them is missing, `relevance` and `query_id`, `topic_id`, `group_id`, `srch_id` or
-/// `query` in any case; `warn` gets such a column, and two that could be it are an error. All
-/// others are features, by name (without control characters), or by number where they are all
-/// digits. No features are a first column without a name or named `Unnamed: 0` or `index` (pandas'
+/// where one of them is missing, other names as docs/forms.md lists them, in any case; `warn` gets
+/// such a column, and two that could be it are an error. All others are features, by name (without
+/// control characters), or by number where they are all digits. No features are a first column
+/// without a name, columns named `index`, `level_0`, `Unnamed: 0` or `Unnamed: 0.1` (pandas'
 /// index), those of `skip_columns`, and, but in a stream, a column whose values begin with letters
 /// and are no numbers, as far as the first 100 records say: `warn` gets these. A record is a
 /// document; an empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None` is a missing

@@ -284,7 +284,9 @@ std::string read_file(std::string const& path, std::string_view expected) {
   }
   if (got < 0 && errno == EISDIR) fail("a folder");
   if (got < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
-  return text;
+  std::string_view marked = text;
+  remove_byte_order_mark(marked);
+  return text.substr(text.size() - marked.size());
 }
 
 std::string display_name(std::string const& path) {
@@ -301,7 +303,8 @@ std::shared_ptr<text_source const> open_source(context const& ctx, std::string c
   if (path != "-" && S_ISREG(file->about.st_mode) && file->about.st_size > 0) {
     ssize_t const got = read_at(file->descriptor.get(), magic, magic_size, 0);
     if (got < 0) cannot_read(name);
-    if (!make_decompressor({magic, static_cast<std::size_t>(got)}, kind, encoding)) {
+    if (ctx.map_files &&
+        !make_decompressor({magic, static_cast<std::size_t>(got)}, kind, encoding)) {
       auto const mapped = std::make_shared<mapped_text>(std::move(file));
       if (!mapped->is_mapped()) cannot_read(name);
       return mapped;
@@ -310,12 +313,15 @@ std::shared_ptr<text_source const> open_source(context const& ctx, std::string c
   text_stream stream(ctx, file->descriptor.get(), name, kind, encoding);
   std::string text;
   try {
+    if (S_ISREG(file->about.st_mode)) text.reserve(static_cast<std::size_t>(file->about.st_size));
     for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
   } catch (std::bad_alloc const&) {
     std::size_t const size = std::exchange(text, {}).size();
     throw error({name, 0, 0}, fmt::format("found more than {} of text, more than memory holds",
                                           counted(size, "byte")));
   }
+  if (path != "-" && S_ISREG(file->about.st_mode) && file->changed())
+    throw error({name, 0, 0}, was_changed);
   return make_text(std::move(text));
 }
 

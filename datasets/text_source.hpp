@@ -28,15 +28,15 @@ std::shared_ptr<text_source const> make_text(std::string text);
 std::shared_ptr<text_source const> text_with_ids(std::shared_ptr<text_source const> text,
                                                  std::list<std::string> ids);
 
-/// The text of a file, or of standard input for "-". A plain file is mapped: who reads it calls
-/// `expect_unchanged` at the end, and a file that is cut short in between is a SIGBUS, which the
-/// program turns into an error (reading a copy takes a tenth longer). Anything else is read to its
-/// end, and decompressed when its first bytes are those of gzip (any number of members) or zstd
-/// (any number of frames), or UTF-16's byte order mark. Text without a mark is in `encoding`, a
-/// name of ICU's; empty: UTF-8, which is not checked. Throws `error` for a file that cannot be
-/// read, and with line and column of the text reached so far for a truncated or damaged archive and
-/// for bytes that are no text of the encoding; `usage_error` for an encoding that ICU does not
-/// have.
+/// The text of a file, or of standard input for "-". A plain file is mapped if `ctx.map_files` says
+/// so: who reads it calls `expect_unchanged` at the end, and a file that is cut short in between is
+/// a SIGBUS, which the program turns into an error. Anything else is read to its end (which takes a
+/// tenth longer), and decompressed when its first bytes are those of gzip (any number of members)
+/// or zstd (any number of frames), or UTF-16's byte order mark. Text without a mark is in
+/// `encoding`, a name of ICU's; empty: UTF-8, which is not checked. Throws `error` for a file that
+/// cannot be read or that was written to while it was read, and with line and column of the text
+/// reached so far for a truncated or damaged archive and for bytes that are no text of the
+/// encoding; `usage_error` for an encoding that ICU does not have.
 std::shared_ptr<text_source const> open_text(context const& ctx, std::string const& path,
                                              std::string const& encoding = {});
 /// The bytes of a binary file likewise: UTF-16 becomes UTF-8 in `open_text` alone, which names
@@ -46,8 +46,8 @@ std::shared_ptr<text_source const> open_bytes(context const& ctx, std::string co
 /// Throws `error` naming a text that was written to since it was opened.
 void expect_unchanged(text_source const& text, std::string const& name);
 
-/// All bytes of a small file, as they lie on the disk. Throws `error` for one that cannot be read;
-/// `expected` says what it should be ("a model").
+/// All bytes of a small file behind UTF-8's byte order mark, if it has one. Throws `error` for one
+/// that cannot be read; `expected` says what it should be ("a model").
 std::string read_file(std::string const& path, std::string_view expected);
 
 /// What stands for a path in messages: "standard input" for "-".

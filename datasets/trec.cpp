@@ -28,11 +28,23 @@ namespace {
 constexpr std::string_view comment_mark = "#";
 constexpr std::string_view id_blanks = " \t\r\n\v\f";
 
-/// The first line of BEIR's judgments.
+// Titles of columns of judgments, as `plain_name` returns them; the first that is there is taken.
+// Those of documents are `document_id_titles`, or the last of these.
+constexpr std::string_view query_titles[] = {"qid",   "queryid",   "topicid",
+                                             "query", "querytext", "topic"};
+constexpr std::string_view other_document_titles[] = {"document", "doc"};
+constexpr std::string_view label_titles[] = {"score",     "rating",   "label", "grade",
+                                             "relevance", "judgment", "rel",   "relevancy"};
+
+bool is_document_title(std::string_view title) {
+  return is_one_of(title, document_id_titles) || is_one_of(title, other_document_titles);
+}
+
+/// Whether a line between blanks names the columns of judgments.
 bool is_header(std::vector<field> const& fields) {
-  constexpr std::string_view names[] = {"query-id", "corpus-id", "score"};
-  return std::equal(fields.begin(), fields.end(), std::begin(names), std::end(names),
-                    [](field const& f, std::string_view name) { return f.text == name; });
+  std::size_t const n = fields.size();
+  return (n == 3 || n == 4) && is_one_of(fields[0].text, query_titles) &&
+         is_document_title(fields[n - 2].text) && is_one_of(fields[n - 1].text, label_titles);
 }
 
 /// The end of an error message for a line that may be meant as a comment.
@@ -109,6 +121,11 @@ bool read_grade(std::string_view text, std::int32_t& label) {
   return true;
 }
 
+/// Whether a label or a rank begins with a letter, as in a header.
+bool seems_title(field const& word) {
+  return !word.text.empty() && std::isalpha(static_cast<unsigned char>(word.text.front())) != 0;
+}
+
 /// Throws for a label that is no whole number.
 [[noreturn]] void fail_label(std::string const& name, judgment_fields const& found) {
   double value = 0;
@@ -116,19 +133,16 @@ bool read_grade(std::string_view text, std::int32_t& label) {
       read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
   throw error(
       {name, found.label_line, found.label.column},
-      fmt::format("found '{}', expected a whole number as label{}{}{}", found.label.text,
+      fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
                   found.columns, is_fraction ? "; evaluate --test reads fractional labels" : "",
+                  found.line == 1 && seems_title(found.qid) && seems_title(found.label)
+                      ? "; a header names columns such as qid, docid and rating"
+                      : "",
                   comment_hint(found.qid.text)));
 }
 
 /// The columns that a header names.
 judgment_columns columns_of(std::string_view header) {
-  constexpr std::string_view queries[] = {"qid",   "queryid",   "topicid",
-                                          "query", "querytext", "topic"};
-  constexpr std::string_view documents[] = {"docid",    "docno", "documentid",
-                                            "corpusid", "pid",   "passageid"};
-  constexpr std::string_view labels[] = {"score", "rating",    "label",
-                                         "grade", "relevance", "judgment"};
   for (char const delimiter : {'\t', ',', ';'}) {
     record head;
     try {
@@ -144,8 +158,15 @@ judgment_columns columns_of(std::string_view header) {
           return static_cast<std::size_t>(at - names.begin());
       return names.size();
     };
-    judgment_columns found{delimiter, find(queries), find(documents), find(labels), false, {}};
+    judgment_columns found;
+    found.delimiter = delimiter;
+    found.qid = find(query_titles);
+    found.docno = find(document_id_titles);
+    if (found.docno == names.size()) found.docno = find(other_document_titles);
+    found.label = find(label_titles);
     if (std::max({found.qid, found.docno, found.label}) == names.size()) continue;
+    for (std::size_t c = 0; c < names.size(); ++c)
+      if (c != found.label && is_one_of(names[c], label_titles)) found.other_label = c;
     found.texts = names[found.qid] == "query" || names[found.qid] == "querytext";
     for (std::size_t c = 0; c < names.size(); ++c)
       if (c != found.qid && c != found.docno && c != found.label)
@@ -177,6 +198,11 @@ std::size_t for_each_table_judgment(std::string_view text, std::string const& na
     if (now.text.find_first_not_of(" \t\r") == now.text.npos) continue;
     if (expected == 0) {  // the header
       expected = now.cells.size();
+      if (columns.other_label)
+        fail(now.cells[*columns.other_label].offset,
+             fmt::format("found the columns {} and {}, expected one column of labels",
+                         printable(now.cells[columns.label].str()),
+                         printable(now.cells[*columns.other_label].str())));
       continue;
     }
     if (now.cells.size() != expected)
@@ -225,9 +251,10 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
                   fmt::format("found {}, expected {}{}{}", counted(f.size(), "column"),
                               expected == 4 ? "4: qid, iteration, docno, label"
                                             : "3 as before: qid, docno, label",
-                              first ? ", or the header of a table with a query, a document and a "
-                                      "rating"
-                                    : "",
+                              first || f[0].text.find_first_of(",;") != std::string_view::npos
+                                  ? ", or the header of a table with a query, a document and a "
+                                    "rating"
+                                  : "",
                               comment_hint(f[0].text)));
     if (expected == 4 && !comment_hint(f[0].text).empty() &&
         f[1].text.find_first_of("0123456789") == f[1].text.npos)
@@ -274,13 +301,34 @@ bool is_number(std::string_view text) {
   double value = 0;
   return read_number(text, value) == number_kind::finite;
 }
+bool is_whole_number(std::string_view text) {
+  double value = 0;
+  return read_number(text, value) == number_kind::finite && value == std::trunc(value);
+}
+
+/// Throws for the first line of a run that is a header, or a table's.
+void expect_no_header(std::vector<field> const& f, std::string const& name, std::uint64_t line) {
+  bool const is_table = f.size() < 3 && f[0].text.find_first_of(",;") != std::string_view::npos;
+  bool const has_titles = f.size() >= 3 && is_one_of(f[0].text, query_titles) &&
+                          seems_title(f.size() == 3 ? f[2] : f[f.size() > 4 ? 4 : 3]);
+  if (is_table || has_titles)
+    throw error({name, line, 1},
+                fmt::format("found {}, expected a run without a header, 6 words between blanks: "
+                            "qid, Q0, docno, rank, score, tag",
+                            is_table ? "a table" : "a header"));
+}
 
 /// Throws where the words of a line are no run's: an id or a tag with a blank moves the others.
 void expect_run_words(std::vector<field> const& f, std::string const& name, std::uint64_t line) {
   std::size_t const n = f.size();
   if (n == 6 && f[3].text.find_first_not_of("0123456789") == f[3].text.npos) return;
   bool const is_moved = n > 6 && is_number(f[n - 3].text) && is_number(f[n - 2].text);
-  if (is_number(f[3].text) && !is_moved) return;
+  if (is_whole_number(f[3].text) && !is_moved) return;
+  if (is_number(f[3].text) && n == 6)
+    throw error({name, line, f[3].column},
+                fmt::format("found '{}' as rank, expected a whole number; the columns are qid, Q0, "
+                            "docno, rank, score, tag",
+                            f[3].text));
   throw error({name, line, f[3].column},
               fmt::format("found '{}' as rank of {}, expected 6: qid, Q0, docno, rank, score, tag, "
                           "without blanks in ids{}",
@@ -329,6 +377,7 @@ run read_run(context const& ctx, std::string const& path) {
   std::size_t columns = 0;  // of the first line: 3 or any others
   bool const any = for_each_record(text->bytes(), [&](std::vector<field> const& f,
                                                       std::uint64_t line) {
+    if (columns == 0) expect_no_header(f, result.name, line);
     if (columns == 0) columns = f.size();
     if (columns == 3 ? f.size() != 3 : f.size() < 6)
       throw error({result.name, line, f.back().column},

@@ -53,6 +53,33 @@ TEST_F(trec_files, qrels_are_read) {
   EXPECT_EQ(q.queries[1].documents[0].label, -1);
 }
 
+TEST_F(trec_files, qrels_with_headers) {
+  for (std::string const header : {"qid iter docid rel", "topic iteration document relevancy",
+                                   "query_id 0 product_id label"}) {
+    qrels const q = read_qrels(context{}, file(header + "\n7 0 a 2\n"));
+    ASSERT_EQ(q.queries.size(), 1U) << header;
+    EXPECT_EQ(q.queries[0].documents.at(0).label, 2) << header;
+  }
+  for (std::string const header : {"query,document,grade,x", "query_id,product_id,rel,id",
+                                   "qid,doc_id,relevancy,notes", "Topic,id,judgment,y"}) {
+    qrels const q = read_qrels(context{}, file(header + "\n7,a,2,b\n"));
+    ASSERT_EQ(q.queries.size(), 1U) << header;
+    EXPECT_EQ(q.queries[0].documents.at(0).docno, "a") << header;
+  }
+  auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
+  input_and_message const rows[] = {
+      {"qid,docid,rating,relevance\n1,a,2,0\n",
+       ":1:18: found the columns rating and relevance, expected one column of labels"},
+      {"query,docid,Judge 1,Judge 2\n1,a,1,2\n",
+       ":2:1: found 1 column, expected 3 as before: qid, docno, label, or the header of a table "
+       "with a query, a document and a rating"},
+      {"who 0 what grade\n1 0 a 1\n",
+       ":1:12: found 'grade', expected a whole number as label; a header names columns such as "
+       "qid, docid and rating"},
+  };
+  expect_messages(rows, [&](std::string const& text) { return complaint(text, read); });
+}
+
 TEST_F(trec_files, a_byte_order_mark_is_no_part_of_the_first_qid) {
   EXPECT_EQ(read_qrels(context{}, file("\xef\xbb\xbf"
                                        "2 0 b 1\n2 0 a 3\n"))
@@ -184,6 +211,18 @@ TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
       {"\n", ":1:1: found no documents, expected a line for each"},
       {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6: qid, Q0, docno, rank, score, tag"},
+      {"1 Q0 a 9.5 1 t\n",
+       ":1:8: found '9.5' as rank, expected a whole number; the columns are qid, "
+       "Q0, docno, rank, score, tag"},
+      {"qid,docno,score\n1,a,2\n",
+       ":1:1: found a table, expected a run without a header, 6 words "
+       "between blanks: qid, Q0, docno, rank, score, tag"},
+      {"qid Q0 docno rank score tag\n1 Q0 a 1 2 t\n",
+       ":1:1: found a header, expected a run without a header, 6 words between blanks: qid, Q0, "
+       "docno, rank, score, tag"},
+      {"query_id\tdoc_id\tscore\n1\ta\t2\n",
+       ":1:1: found a header, expected a run without a header, 6 words between blanks: qid, Q0, "
+       "docno, rank, score, tag"},
       {"1 Q0 a 1 x t\n", ":1:10: found 'x', expected a finite number as score"},
       {"1 Q0 a 1 nan t\n", ":1:10: found 'nan', expected a finite number as score"},
       {"1 Q0 a 1 2 t\n1 Q0 b 1 2 t\n1 Q0 a 1 2 t\n",

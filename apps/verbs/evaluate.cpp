@@ -11,6 +11,7 @@
 #include "datasets/scores.hpp"
 #include "datasets/trec.hpp"
 #include "eval/report.hpp"
+#include "knn/fusion.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -321,6 +322,11 @@ void evaluate_runs(session& owner, evaluate_options const& o,
   for (std::string const& argument : o.runs) {
     auto const [name, path] = named(argument);
     datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
+    if (knn::ascends(run))
+      owner.warn(
+          fmt::format("{}: scores ascend in each query, as distances do, and the largest is "
+                      "taken for the best",
+                      run.name));
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});
     warn_of_ids(owner, judgments, run, report.rules.complete);

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/json_text.hpp"
 #include "core/output_file.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 #include "labelling/http_server.hpp"
 #include "labelling/label_service.hpp"
@@ -69,6 +70,7 @@ std::string read_guidelines(std::string const& path) {
   if (text.size() > most_bytes)
     throw error({path, 1, 1},
                 fmt::format("found {} bytes, expected {} at most", text.size(), most_bytes));
+  datasets::expect_utf8(text, path);
   std::string shown;
   for (std::string const& line : split_list(text, '\n')) shown += printable(line) + "\n";
   return shown;

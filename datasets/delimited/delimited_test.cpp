@@ -114,18 +114,36 @@ TEST(delimited, reads_columns_of_usual_names) {
   EXPECT_EQ(data.label_column, "relevance");
   ASSERT_EQ(data.queries.size(), 2U);
   EXPECT_EQ(data.queries[1].qid, "8");
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{
-                "f: read the column relevance as label", "f: read the column Query ID as qid",
-                "f: passed over the first column, index, as pandas names an index",
-                "f: passed over the column query, whose values are not numbers"}));
+  EXPECT_EQ(
+      warnings,
+      (std::vector<std::string>{
+          "f: read the column relevance as label", "f: read the column Query ID as qid",
+          "f: passed over the column index, an index of pandas; another name makes it a feature",
+          "f: passed over the column query, whose values are not numbers"}));
   EXPECT_EQ(read("label,group_id,a\n1,7,1\n").queries.at(0).qid, "7");
-  EXPECT_EQ(read("label,qid,index\n1,7,1\n").names, (feature_names{{1, "index"}}));
+  EXPECT_EQ(read("Label,QID,DocID,a,index,level_0,Unnamed: 0.1\n1,7,d,1,2,3,4\n").names,
+            (feature_names{{1, "a"}}));
+  EXPECT_EQ(warnings.at(2), "f: read the column DocID as docid");
+  EXPECT_EQ(warnings.size(), 6U);
+  for (std::string const title :
+       {"docid", "doc_id", "docno", "id", "_id", "product_id", "document_id", "corpus-id"}) {
+    data = read("label,qid," + title + ",a\n1,7,12,3\n");
+    EXPECT_EQ(data.names, (feature_names{{1, "a"}})) << title;
+    EXPECT_EQ(data.docid(0), "12") << title;
+    EXPECT_EQ(warnings, title == "docid" ? std::vector<std::string>{}
+                                         : std::vector<std::string>{"f: read the column " + title +
+                                                                    " as docid"});
+  }
   EXPECT_EQ(read("qid,query_id,label,a\n1,2,1,1\n", {.skip_columns = {"query_id"}}).names.size(),
             1U);
   auto const fault = [&](std::string const& text, read_options const& options = {}) {
     return message_of([&] { read(text, options); });
   };
+  EXPECT_EQ(
+      fault("label,qid,id,a,product_id\n1,7,1,3,2\n"),
+      "f:1:16: found the columns id and product_id, expected --skip-columns with one of them");
+  EXPECT_EQ(fault("label,qid,a\nTRUE,7,1\n"),
+            "f:2:1: label \"TRUE\", expected a number: 1 for TRUE and 0 for FALSE");
   EXPECT_EQ(fault("label,query_id,a,topic_id\n1,7,1,3\n"),
             "f:1:18: found the columns query_id and topic_id, expected --qid-column query_id or "
             "--qid-column topic_id, or --skip-columns with one of them");
@@ -236,7 +254,8 @@ std::vector<odd_file> odd_files() {
       {"fractional labels", "label,qid,a\n0.5,1,2\n", "OK", fractional},
       {"queries apart, gathered", "label,qid,a\n1,1,1\n1,2,1\n0,1,1\n", "OK", regroup},
       {"feature 0 where it is allowed", "label,qid,0\n1,1,2\n", "OK", zero_based},
-      {"a title like another in case", "label,qid,a,A,Label\n1,1,2,3,4\n", "OK"},
+      {"a title like another in case", "label,qid,a,A\n1,1,2,3\n", "OK"},
+      {"titles in another case", "a,Label,QID,DocId\n2,1,1,1\n", "OK"},
       // Broken: the header.
       {"empty", "", "f:1:1: no documents found, expected a header and records"},
       {"a blank header", "\nlabel,qid\n1,1\n", "f:1:1: a column without a name"},
@@ -298,12 +317,8 @@ std::vector<odd_file> odd_files() {
        optional},
       {"a tab for a comma", "label\tqid\ta\n1\t1\t2\n",
        "f:1:6: found a tab between columns, expected ','"},
-      {"a title in another case", "a,Label,qid\n2,1,1\n",
-       "f:1:3: found column \"Label\", expected label"},
-      {"a qid in another case", "label,QID,a\n1,1,2\n",
-       "f:1:7: found column \"QID\", expected qid"},
-      {"a docid in another case", "qid,DocId,a\n1,1,2\n",
-       "f:1:5: found column \"DocId\", expected docid", optional},
+      {"labels twice", "label,qid,a,Label\n1,1,2,3\n",
+       "f:1:13: found the columns label and Label, expected --label-column label or"},
       {"a line end in a title", "label,qid,\"a\nb\"\n1,1,2\n",
        "f:1:12: column \"a\\x0ab\" has a control character or a mark of direction in its name, "
        "expected text"},
@@ -312,6 +327,11 @@ std::vector<odd_file> odd_files() {
       {"one of U+0080 to U+009F", "label,qid,a\xc2\x9b\n1,1,2\n", "f:1:11: column"},
       {"a mark of direction in a title", "label,qid,a\xe2\x80\xae\n1,1,2\n",
        "f:1:11: column \"a\\xe2\\x80\\xae\" has a control character or a mark of direction"},
+      {"a title that is not UTF-8",
+       "label,qid,gr\xf6\xdf"
+       "e,a\n1,1,2,3\n",
+       "f:1:11: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 "
+       "converts the file"},
       {"no column of labels, and the option for that", "qid,a\n1,2\n",
        "f:1:1: no column label found, expected one (or set unlabelled to -1 "
        "if no label is known)"},

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "datasets/delimited/records.hpp"
+#include "datasets/fields.hpp"
 #include "datasets/label_cells.hpp"
 #include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
@@ -102,6 +103,9 @@ class document_records {
   }
 
   std::string read_label_of(cell const& now) {
+    if (same_word(now.text, "true") || same_word(now.text, "false"))
+      return fmt::format("label {}, expected a number: 1 for TRUE and 0 for FALSE",
+                         rulerank::quoted(now.text));
     if (!now.text.empty()) return read_label(now.text, rules_, label_);
     if (rules_.optional_labels || rules_.unlabelled) return {};
     return fmt::format("no label, expected {} of 0 or more{}",

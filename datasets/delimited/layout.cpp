@@ -10,6 +10,7 @@
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
 #include "datasets/text/document_members.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text/text_sums.hpp"
 #include "datasets/text_source.hpp"
 
@@ -28,10 +29,10 @@ namespace {
 constexpr std::string_view label_title = "label";
 constexpr std::string_view qid_title = "qid";
 constexpr std::string_view docid_title = "docid";
-// Other programs' titles of these columns, as `plain_name` returns them. The texts of queries are
-// their ids where no other column has ids.
-constexpr std::string_view usual_labels[] = {"relevance", "relevancelabel"};
-constexpr std::string_view usual_qids[] = {"queryid", "topicid", "groupid", "srchid"};
+// All titles of these columns, as `plain_name` returns them; those of ids of documents are
+// `document_id_titles`. The texts of queries are their ids where no other column has ids.
+constexpr std::string_view usual_labels[] = {"label", "relevance", "relevancelabel"};
+constexpr std::string_view usual_qids[] = {"qid", "queryid", "topicid", "groupid", "srchid"};
 constexpr std::string_view usual_texts[] = {"query"};
 
 bool ends_with_type(std::string_view name, std::string_view type) {
@@ -40,11 +41,6 @@ bool ends_with_type(std::string_view name, std::string_view type) {
   return name.ends_with(type);
 }
 
-std::string_view or_else(std::string const& given, std::string_view otherwise) {
-  return given.empty() ? otherwise : std::string_view(given);
-}
-
-/// Also in another case, which `read_layout` names.
 bool has_known_column(std::string_view line, char delimiter, read_options const& options = {}) {
   record head;
   try {
@@ -54,8 +50,7 @@ bool has_known_column(std::string_view line, char delimiter, read_options const&
   }
   return std::ranges::any_of(head.cells, [&](cell const& c) {
     std::string const title = c.str();
-    return same_word(title, label_title) || same_word(title, qid_title) ||
-           is_one_of(title, usual_labels) || is_one_of(title, usual_qids) ||
+    return is_one_of(title, usual_labels) || is_one_of(title, usual_qids) ||
            is_one_of(title, usual_texts) ||
            (!c.text.empty() && (c.text == options.label_column || c.text == options.qid_column));
   });
@@ -85,6 +80,16 @@ void expect_delimiter(std::string const& name, record const& head, char delimite
   }
 }
 
+/// Whether pandas writes an index under this title: `index`, `level_0`, `Unnamed: 0.1`.
+bool is_pandas_index(std::string_view title) {
+  if (title == "index") return true;
+  for (std::string_view const begin : {"level_", "Unnamed: "})
+    if (title.starts_with(begin) && title.size() > begin.size() &&
+        title.find_first_not_of("0123456789.", begin.size()) == title.npos)
+      return true;
+  return false;
+}
+
 void expect_title(std::string const& name, record const& head, std::size_t column,
                   std::string const& title) {
   if (title.empty())
@@ -94,72 +99,73 @@ void expect_title(std::string const& name, record const& head, std::size_t colum
          fmt::format(
              "column {} has a control character or a mark of direction in its name, expected text",
              rulerank::quoted(title)));
+  if (first_not_utf8(title) != title.npos) fail(name, head, column, name_not_utf8(title));
 }
 
-column_role::kind kind_of(std::string const& title, read_options const& options) {
+/// The titles of the columns that are no features; one that is not there has no column.
+struct special_titles {
+  std::string label, qid, docid;
+};
+
+column_role::kind kind_of(std::string const& title, special_titles const& titles,
+                          read_options const& options) {
   using enum column_role::kind;
   if (std::ranges::find(options.skip_columns, title) != options.skip_columns.end())
     return passed_over;
-  return title == or_else(options.label_column, label_title) ? label
-         : title == or_else(options.qid_column, qid_title)   ? qid
-         : title == docid_title                              ? docid
-         : title == text_sums_key                            ? text_sums
-                                                             : feature;
+  return title == titles.label    ? label
+         : title == titles.qid    ? qid
+         : title == titles.docid  ? docid
+         : title == text_sums_key ? text_sums
+                                  : feature;
 }
 
-/// Throws where the case of letters alone keeps a column from being what its title says.
-void expect_titles(std::string const& name, record const& head,
-                   std::vector<std::string> const& titles, read_options const& options) {
-  for (std::string_view const title : {label_title, qid_title, docid_title}) {
-    if (title == label_title && !options.label_column.empty()) continue;
-    if (title == qid_title && !options.qid_column.empty()) continue;
-    if (std::ranges::find(titles, title) != titles.end()) continue;
-    auto const meant = std::ranges::find_if(
-        titles, [&](std::string const& found) { return same_word(found, title); });
-    if (meant != titles.end())
-      fail(name, head, static_cast<std::size_t>(meant - titles.begin()),
-           fmt::format("found column {}, expected {}", rulerank::quoted(*meant), title));
-  }
-}
-
-/// The title of the column that is `own` by a usual name; empty: there is none, or `own` itself.
-/// Throws where several could be it.
+/// The title of the column of a usual name, with a note where it is not `own`; empty: there is
+/// none. Throws where several could be it; `option` names one of them, if there is such an option.
 std::string title_of(std::string const& name, record const& head, std::string_view own,
-                     std::span<std::string_view const> usual, read_options const& options) {
+                     std::span<std::string_view const> usual, std::string_view option,
+                     read_options const& options, std::vector<std::string>& notes) {
   std::string found;
-  bool has_own = false;  // also in another case, which `expect_titles` names
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
     std::string const title(unguarded_formula(head.cells[c].str()));
-    if (std::ranges::find(options.skip_columns, title) != options.skip_columns.end()) continue;
-    has_own = has_own || same_word(title, own);
-    if (title != own && !is_one_of(title, usual)) continue;
+    if (!is_one_of(title, usual) ||
+        std::ranges::find(options.skip_columns, title) != options.skip_columns.end())
+      continue;
     if (!found.empty() && found != title)
       fail(name, head, c,
-           fmt::format("found the columns {0} and {1}, expected --{2}-column {0} or --{2}-column "
-                       "{1}, or --skip-columns with one of them",
-                       printable(found), printable(title), own));
+           fmt::format("found the columns {0} and {1}, expected {2}--skip-columns with one of them",
+                       printable(found), printable(title),
+                       option.empty() ? ""
+                                      : fmt::format("{2} {0} or {2} {1}, or ", printable(found),
+                                                    printable(title), option)));
     found = title;
   }
-  return has_own ? std::string() : found;
+  if (!found.empty() && found != own)
+    notes.push_back(fmt::format("read the column {} as {}", printable(found), own));
+  return found;
 }
 
-/// Takes columns of usual names where the options name none.
-read_options with_usual_titles(std::string const& name, record const& head, read_options options,
-                               bool with_label, std::vector<std::string>& notes) {
-  auto const take = [&](std::string& column, std::string_view own,
-                        std::span<std::string_view const> usual) {
-    if (!column.empty()) return;
-    column = title_of(name, head, own, usual, options);
-    if (!column.empty())
-      notes.push_back(fmt::format("read the column {} as {}", printable(column), own));
+std::string or_else(std::string const& given, std::string_view otherwise) {
+  return given.empty() ? std::string(otherwise) : given;
+}
+
+/// What the options name, else the columns of usual names.
+special_titles titles_of(std::string const& name, record const& head, read_options const& options,
+                         bool with_label, std::vector<std::string>& notes) {
+  auto const find = [&](std::string_view own, std::span<std::string_view const> usual,
+                        std::string_view option) {
+    return title_of(name, head, own, usual, option, options, notes);
   };
-  if (with_label) take(options.label_column, label_title, usual_labels);
-  if (!options.group_file.empty()) return options;
-  take(options.qid_column, qid_title, usual_qids);
-  bool const has_qid =
-      std::ranges::any_of(head.cells, [](cell const& c) { return same_word(c.text, qid_title); });
-  if (!has_qid) take(options.qid_column, qid_title, usual_texts);
-  return options;
+  special_titles titles{options.label_column, options.qid_column, ""};
+  if (titles.label.empty() && with_label)
+    titles.label = find(label_title, usual_labels, "--label-column");
+  for (std::span<std::string_view const> const usual :
+       {std::span<std::string_view const>(usual_qids), {usual_texts}})
+    if (titles.qid.empty() && options.group_file.empty())
+      titles.qid = find(qid_title, usual, "--qid-column");
+  titles.label = or_else(titles.label, label_title);
+  titles.qid = or_else(titles.qid, qid_title);
+  titles.docid = or_else(find(docid_title, document_id_titles, ""), docid_title);
+  return titles;
 }
 
 /// Throws for columns that are named and not there.
@@ -250,7 +256,7 @@ char delimiter_of(std::string_view name, std::string_view first_line, read_optio
 }
 
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,
-                             read_options const& given, std::span<std::string const> columns) {
+                             read_options const& options, std::span<std::string const> columns) {
   std::size_t const told = separator_of(text).size;
   record const head = read_head(text.substr(told), delimiter, name, told > 0 ? 1 : 0);
   delimited_layout layout;
@@ -259,29 +265,30 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   layout.size = told + head.size;
   layout.feeds = head.lines_before + head.feeds;
   expect_delimiter(name, head, delimiter);
-  read_options const options = with_usual_titles(name, head, given, columns.empty(), layout.notes);
-  layout.label_title = options.label_column;
+  special_titles const special = titles_of(name, head, options, columns.empty(), layout.notes);
+  if (special.label != label_title) layout.label_title = special.label;
   bool has_label = false;
   std::map<std::string, std::size_t> seen;
   for (std::size_t c = 0; c < head.cells.size(); ++c) {
     std::string const cell = head.cells[c].str();
     std::string const title(unguarded_formula(cell));
-    bool const is_id = title == or_else(options.qid_column, qid_title) || title == docid_title;
+    bool const is_id = title == special.qid || title == special.docid;
     if (!columns.empty() && !is_id && std::ranges::find(columns, title) == columns.end()) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
       continue;
     }
-    bool const is_index =
-        title.empty() || title == "Unnamed: 0" || (title == "index" && columns.empty());
-    if (c == 0 && head.cells.size() > 1 && is_index &&
-        kind_of(title, options) == column_role::kind::feature) {
+    auto const what = kind_of(title, special, options);
+    bool const is_unnamed = title.empty() && c == 0;
+    if (head.cells.size() > 1 && what == column_role::kind::feature && columns.empty() &&
+        (is_unnamed || is_pandas_index(title))) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
-      layout.notes.push_back(fmt::format("passed over the first column, {}",
-                                         title.empty()
-                                             ? "which has no name"
-                                             : fmt::format("{}, as pandas names an index", title)));
+      layout.notes.push_back(is_unnamed
+                                 ? "passed over the first column, which has no name"
+                                 : fmt::format("passed over the column {}, an index of pandas; "
+                                               "another name makes it a feature",
+                                               title));
       continue;
     }
     expect_title(name, head, c, title);
@@ -289,7 +296,6 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
       fail(name, head, c,
            fmt::format("column {} occurs twice, expected each column once",
                        rulerank::quoted(title)));
-    auto const what = kind_of(title, options);
     has_label = has_label || what == column_role::kind::label;
     layout.has_qid = layout.has_qid || what == column_role::kind::qid;
     layout.columns.push_back({what, 0, 0});
@@ -301,7 +307,6 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
           {name, head.lines_before + 1, 1},
           fmt::format("found no column {}, expected it in the header", rulerank::quoted(title)));
   if (columns.empty()) expect_columns(name, head, seen, options);
-  expect_titles(name, head, layout.titles, options);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
                 "no column label found, expected one" +

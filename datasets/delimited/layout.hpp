@@ -50,10 +50,9 @@ char delimiter_of(std::string_view name, std::string_view first_line,
                   read_options const& options = {});
 
 /// Reads the header of a text; `name` stands in messages. Throws `error` for a column without a
-/// title, with that of another or with control characters in it, for `Label`, `QID` or `DocID`
-/// where no column has that title in small letters, for columns between other delimiters, for
-/// features by number and by name, for two columns that may both hold labels or ids of queries, and
-/// for no column of labels where documents need one. `columns`:
+/// title, with that of another or with control characters in it, for columns between other
+/// delimiters, for features by number and by name, for two columns that may both hold labels, ids
+/// of queries or ids of documents, and for no column of labels where documents need one. `columns`:
 /// the titles of the features that are read, of which all are there, the others and the labels are
 /// passed over, whatever they hold; empty: all are read.
 delimited_layout read_layout(std::string_view text, char delimiter, std::string const& name,

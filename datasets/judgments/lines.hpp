@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,9 @@ namespace rulerank::inline v0::datasets {
 struct judgment_columns {
   char delimiter = 0;  ///< 0: the text is no table
   std::size_t qid = 0, docno = 0, label = 0;
-  bool texts = false;               ///< `qid` holds query texts, not ids
-  std::vector<std::string> others;  ///< the titles of the columns that are not read
+  std::optional<std::size_t> other_label;  ///< another column that may be the label: an error
+  bool texts = false;                      ///< `qid` holds query texts, not ids
+  std::vector<std::string> others;         ///< the titles of the columns that are not read
 };
 
 /// The columns that the first line of a text names.

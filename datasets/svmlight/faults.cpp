@@ -39,6 +39,12 @@ std::string other_form(feature_form found) {
              : "a feature by number, expected a name as the features before have";
 }
 
+std::string name_not_utf8(std::string_view name) {
+  return fmt::format(
+      "the name {} is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 converts the file",
+      rulerank::quoted(name));
+}
+
 std::string all_one_query(std::string const& name, std::size_t documents) {
   return fmt::format(
       "{}: no line has a qid, so {} one query", name,

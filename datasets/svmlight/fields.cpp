@@ -2,6 +2,7 @@
 
 #include "datasets/svmlight/faults.hpp"
 #include "datasets/svmlight/values.hpp"
+#include "datasets/text/encoding.hpp"
 #include "datasets/text_source.hpp"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ class line_reader {
       if (rules_.names->form == feature_form::unknown) rules_.names->form = form;
       if (rules_.names->form != form) fail(token, other_form(form));
     }
+    if (named && first_not_utf8(name) != name.npos) fail(token, name_not_utf8(name));
     if (named) return rules_.names->number_of(name);
     std::uint32_t feature = 0;
     if (std::string fault = read_feature_number(name, rules_, feature); !fault.empty())

@@ -2,6 +2,7 @@
 // The reader written plainly, for tests and fuzzing: line by line, token by token, strtod.
 
 #include "datasets/svmlight.hpp"
+#include "datasets/text/encoding.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -58,13 +59,14 @@ inline std::optional<double> number(std::string token) {
 
 enum class form { unknown, numbers, names };
 
-/// A name: a letter, `_` or a byte beyond ASCII first, then neither blanks nor control characters.
+/// A name: a letter, `_` or a byte beyond ASCII first, then neither blanks nor control characters,
+/// in UTF-8.
 inline bool is_name(std::string const& name) {
   auto const first = static_cast<unsigned char>(name[0]);
   if (std::isalpha(first) == 0 && first != '_' && first < 128) return false;
   for (char const c : name)
     if (static_cast<unsigned char>(c) <= 32 || c == 127) return false;
-  return name != "qid";
+  return name != "qid" && first_not_utf8(name) == name.npos;
 }
 
 /// False: the line is at fault. `so_far` is how features were told apart before. `out` has no value

@@ -168,6 +168,11 @@ std::vector<odd_file> odd_files() {
       {"a control character in a name", "1 qid:1 a\x01:1\n", "f:1:9: feature \"a\\x01\" is not"},
       {"a mark of direction in a name", "1 qid:1 a\xe2\x80\x8f:1\n",
        "f:1:9: feature \"a\\xe2\\x80\\x8f\" is not"},
+      {"a name that is not UTF-8",
+       "1 qid:1 gr\xf6\xdf"
+       "e:1\n",
+       "f:1:9: the name \"gr\\xf6\\xdfe\" is not UTF-8, expected UTF-8; iconv -f NAME -t UTF-8 "
+       "converts the file"},
       {"no feature before the colon", "1 qid:1 :1\n", "f:1:9: feature \"\" is not a number"},
       {"no colon", "1 qid:1 1:1 2\n", "f:1:13: \"2\" without a colon"},
       {"no value", "1 qid:1 1: 2:1\n", "f:1:11: value \"\" of feature 1 is not a number"},

@@ -86,6 +86,10 @@ void document_lines::fail_at(std::uint64_t line, std::uint64_t column,
   throw error({name_, line, column}, found_and_expected);
 }
 
+void document_lines::warn_once(std::string const& what) {
+  if (ids_.warn) std::exchange(ids_.warn, nullptr)(what);
+}
+
 void document_lines::claim_at(std::uint64_t line, std::string const& id, std::uint64_t column) {
   if (std::string const fault = fault_of_id(id, form_); !fault.empty())
     fail_at(line, column, fault);

@@ -53,7 +53,7 @@ class encoding_check {
 
 /// The ids that were taken down, and where they stand.
 struct document_ids {
-  explicit document_ids(text_options const& options) : encoding(options) {}
+  explicit document_ids(text_options const& options) : encoding(options), warn(options.warn) {}
 
   struct place {
     std::size_t file;
@@ -61,7 +61,8 @@ struct document_ids {
   };
   std::vector<std::string> files;  // their names
   std::unordered_map<std::string, place> places;
-  encoding_check encoding;  // of all files
+  encoding_check encoding;                       // of all files
+  std::function<void(std::string const&)> warn;  // empty: none, or it has warned
 };
 
 /// Lines of a file that become documents, each with an id of its own.
@@ -84,6 +85,9 @@ class document_lines {
   }
   [[noreturn]] void fail_at(std::uint64_t line, std::uint64_t column,
                             std::string const& found_and_expected) const;
+
+  /// Warns, unless it has warned of these files before.
+  void warn_once(std::string const& what);
 
   /// Takes down the id that stands on this line, or on another.
   void claim(std::string const& id, std::uint64_t column) { claim_at(number(), id, column); }

@@ -43,7 +43,10 @@ bool has(std::span<std::string_view const> names, std::string_view name) {
 std::string listed(std::vector<std::string> const& names) {
   std::string list;
   for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + printable(names[i]);
+    list += (i == 0                  ? ""
+             : i + 1 == names.size() ? " and "
+                                     : ", ") +
+            (names[i].empty() ? "\"\"" : printable(names[i]));
   return list;
 }
 

@@ -16,6 +16,10 @@ std::string plain_name(std::string_view name);
 /// Whether `plain_name(name)` is one of these.
 bool is_one_of(std::string_view name, std::span<std::string_view const> plain_names);
 
+/// The columns that hold ids of documents in tables of features and of judgments, as `plain_name`
+/// returns their names; the first of them that is there comes first.
+inline constexpr std::string_view document_id_titles[] = {
+    "docid", "docno", "documentid", "corpusid", "pid", "passageid", "productid", "id"};
 /// A name of an id: of any item, of a document (`docid`), of a query (`qid`).
 bool is_id_name(std::string_view name);
 /// A name of an id where there is no other: `number`, `topic`.

@@ -318,6 +318,10 @@ TEST_F(text_files, jsonl_faults) {
             ":2:13: found 1e999, expected a number that a double holds");
   EXPECT_LT(complaint("{\"id\":\"" + std::string(1 << 20, 'x') + "\n").size(), 400U);
   input_and_message const rows[] = {
+      {"{\n \"id\": 1,\n \"text\": \"a\"\n}\n",
+       ":1:1: found an object that does not end on its line, expected one object a line, as jq -c "
+       ". "
+       "writes"},
       {good + "[1, 2]\n", ":2:1: found array, expected an object with id and text"},
       {good + "{\"text\":\"b\"}", ":2:1: found no id, expected an object with id and text"},
       {good + "{\"id\":2, \"label\":\"b\", \"n\":1}",
@@ -432,6 +436,13 @@ TEST_F(text_files, tables_have_a_header) {
             "a\nb");
   EXPECT_EQ(read("id\ttext\n1\t5\" pipe\n2\t\"so\" he said\n")[1].fields[0].text, "\"so\" he said");
   EXPECT_EQ(read("1\ttext title\n2\tid\n").size(), 2U) << "no header";
+  std::string warning;
+  text_options warned;
+  warned.warn = [&](std::string const& what) { warning = what; };
+  read("id,,text\n1,a,b\n", text_format::automatic, warned);
+  EXPECT_NE(warning.find(": left out the member column 2; --text-fields"), std::string::npos);
+  read("{\"id\":1,\"\":\"a\",\"text\":\"b\"}\n", text_format::automatic, warned);
+  EXPECT_NE(warning.find(": left out the member \"\"; --text-fields"), std::string::npos);
   text_options shop;
   shop.id_field = "sku";
   EXPECT_EQ(read("sku,title\n1,a\n", text_format::automatic, shop)[0].id, "1");
@@ -594,6 +605,35 @@ TEST_F(text_files, trec_documents_are_sections_of_a_doc) {
   std::string crlf;
   for (char const c : text) crlf += c == '\n' ? "\r\n" : std::string{c};
   EXPECT_EQ(read("\xef\xbb\xbf" + crlf), d);
+}
+
+TEST_F(text_files, trec_text_in_character_data_and_behind_marks) {
+  std::vector<std::string> warnings;
+  text_options options;
+  options.warn = [&](std::string const& what) { warnings.push_back(what); };
+  auto const text_of = [&](std::string const& text) {
+    return read("<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>" + text + "</TEXT>\n</DOC>\n",
+                text_format::automatic, options)[0]
+        .fields[0]
+        .text;
+  };
+  EXPECT_EQ(text_of("a <![CDATA[b <c> & d &amp;]]> e"), "a b <c> & d &amp; e ");
+  EXPECT_EQ(text_of("alpha <!beta gamma> delta"), "alpha <!beta gamma> delta ");
+  EXPECT_EQ(text_of("a<!DOCTYPE html>b<![if x]>c"), "a b c ");
+  EXPECT_EQ(read("<topics><topic number='1'><title>x <![CDATA[obama]]> <!-- y -->tree</title>"
+                 "<desc>d</desc></topic></topics>"),
+            (documents{{"1", "", {{"title", "x obama  tree"}}}}));
+  EXPECT_TRUE(warnings.empty());
+  for (auto const& [begin, end] : {std::pair("<!--", "-->"), std::pair("<STYLE>", "</STYLE>"),
+                                   std::pair("<SCRIPT>", "</SCRIPT>")}) {
+    EXPECT_EQ(text_of("a\n" + std::string(begin) + " b"), "a\n ");
+    ASSERT_EQ(warnings.size(), 1U);
+    std::string const last = std::exchange(warnings, {})[0];
+    EXPECT_EQ(last.substr(last.find(":4: ")),
+              fmt::format(":4: found {} without its end, expected {}; the rest of the document is "
+                          "left out",
+                          begin, end));
+  }
 }
 
 TEST_F(text_files, trec_text_of_tags_that_do_not_end) {

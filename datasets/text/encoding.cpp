@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -184,17 +185,33 @@ std::string encoding_guess::text() const {
   return all;
 }
 
-std::string encoding_note(std::string_view text) {
+namespace {
+
+/// The first byte that is not UTF-8, with what is said of it; the file's name is empty.
+std::optional<error> first_foreign_byte(std::string_view text, std::string const& name) {
   std::size_t const at = first_not_utf8(text);
-  if (at == text.npos) return {};
+  if (at == text.npos) return std::nullopt;
   std::string_view const before = text.substr(0, at);
   std::size_t const begin = before.rfind('\n') + 1;
   encoding_guess const guess = likely_encoding(text.substr(begin));
-  return fmt::format(
-      ":{}:{}: found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts it",
-      std::ranges::count(before, '\n') + 1, at - begin + 1, static_cast<unsigned char>(text[at]),
-      guess.names.empty() ? "" : ", the text is " + guess.text(),
-      guess.is_certain ? guess.names.front() : "NAME");
+  return error(
+      {name, static_cast<std::uint64_t>(std::ranges::count(before, '\n')) + 1, at - begin + 1},
+      fmt::format("found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts it",
+                  static_cast<unsigned char>(text[at]),
+                  guess.names.empty() ? "" : ", the text is " + guess.text(),
+                  guess.is_certain ? guess.names.front() : "NAME"));
+}
+
+}  // namespace
+
+std::string encoding_note(std::string_view text) {
+  auto const found = first_foreign_byte(text, "");
+  if (!found) return {};
+  return fmt::format(":{}:{}: {}", found->where().line, found->where().column, found->what());
+}
+
+void expect_utf8(std::string_view text, std::string const& name) {
+  if (auto const found = first_foreign_byte(text, name)) throw *found;
 }
 
 }  // namespace rulerank::datasets

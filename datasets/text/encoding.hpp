@@ -38,4 +38,7 @@ encoding_guess likely_encoding(std::string_view text);
 /// byte that is not UTF-8, and the likely encodings. Empty for UTF-8.
 std::string encoding_note(std::string_view text);
 
+/// Throws `error` with that place for text that is not UTF-8; `name` is the file's.
+void expect_utf8(std::string_view text, std::string const& name);
+
 }  // namespace rulerank::datasets

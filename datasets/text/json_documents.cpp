@@ -117,7 +117,13 @@ class array_reader {
 void read_jsonl(document_lines& lines, text_options const& options, bool of_part) {
   member_reader members(lines, options);
   do {
-    if (!is_blank(lines.line())) give_object(lines, members, lines.line(), lines.number());
+    std::string_view line = lines.line();
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    if (line.starts_with('{') && std::string_view("{[,").find(line.back()) != line.npos)
+      lines.fail(0,
+                 "found an object that does not end on its line, expected one object a line, as "
+                 "jq -c . writes");
+    if (!line.empty()) give_object(lines, members, line, lines.number());
   } while (lines.next());
   members.finish();
   if (lines.given() == 0 && !of_part)

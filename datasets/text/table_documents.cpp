@@ -55,12 +55,14 @@ char header_delimiter(std::string_view line, text_options const& options) {
 
 void read_table(document_lines& lines, text_options const& options) {
   char const delimiter = header_delimiter(lines.line(), options);
-  std::vector<std::string> const titles = cells_at(lines, delimiter);
+  std::vector<std::string> titles = cells_at(lines, delimiter);
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (std::ranges::find(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(c),
                           titles[c]) != titles.begin() + static_cast<std::ptrdiff_t>(c))
       lines.fail(0, fmt::format("found the column {} again, expected each once",
                                 rulerank::quoted(titles[c])));
+  for (std::size_t c = 0; c < titles.size(); ++c)
+    if (titles[c].empty()) titles[c] = fmt::format("column {}", c + 1);
   member_reader members(lines, options);
   while (lines.next()) {
     if (is_blank(lines.line())) continue;

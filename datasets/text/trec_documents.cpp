@@ -43,7 +43,8 @@ constexpr std::size_t longest_tag = 4096;
 struct tag {
   std::string name;  // in capitals
   bool closes = false;
-  std::size_t end = 0;  // behind the >; 0: no tag begins here
+  std::size_t end = 0;           // behind the >; 0: no tag begins here
+  bool is_open_comment = false;  // it has no --> and ends with the text
 };
 
 bool is_name_character(char c) {
@@ -98,14 +99,24 @@ bool are_attributes(std::string_view inside) {
   return true;
 }
 
+/// Whether what follows a < is XML's or HTML's, not text: `<!beta gamma>` has words.
+bool is_declaration(std::string_view rest) {
+  constexpr std::size_t longest = 9;
+  std::string const begin = upper(rest.substr(0, longest));
+  constexpr std::string_view known[] = {"?",        "![",      "!DOCTYPE", "!ELEMENT",
+                                        "!ATTLIST", "!ENTITY", "!NOTATION"};
+  return std::any_of(std::begin(known), std::end(known),
+                     [&](std::string_view one) { return begin.starts_with(one); });
+}
+
 /// A bare < is text: `x<y and z>0` is no tag.
 tag tag_at(std::string_view text, std::size_t at) {
   std::string_view const rest = text.substr(at + 1);
   if (rest.starts_with("!--")) {
     std::size_t const end = text.find("-->", at + 4);
-    return {{}, false, end == text.npos ? text.size() : end + 3};
+    return {{}, false, end == text.npos ? text.size() : end + 3, end == text.npos};
   }
-  bool const declares = rest.starts_with('!') || rest.starts_with('?');
+  bool const declares = is_declaration(rest);
   bool const closes = rest.starts_with('/');
   std::size_t const begin = at + (closes ? 2 : 1);
   if (!declares && (begin >= text.size() || !is_letter(text[begin]))) return {};
@@ -174,12 +185,21 @@ struct trec_element {
   }
 };
 
+constexpr std::string_view cdata_begin = "<![CDATA[", cdata_end = "]]>";
+
 /// Calls on_tag(tag, offset) and has the text between tags appended to what text_at() returns, or
 /// dropped where that is null.
 template <class OnTag, class TextAt>
 void scan(std::string_view text, OnTag&& on_tag, TextAt&& text_at) {
   for (std::size_t at = 0; at < text.size();) {
     std::string* const to = text_at();
+    if (text.substr(at).starts_with(cdata_begin)) {
+      std::size_t const begin = at + cdata_begin.size();
+      std::size_t const end = std::min(text.find(cdata_end, begin), text.size());
+      if (to != nullptr) to->append(text, begin, end - begin);
+      at = std::min(end + cdata_end.size(), text.size());
+      continue;
+    }
     if (text[at] == '<') {
       if (tag const found = tag_at(text, at); found.end > 0) {
         if (to != nullptr) *to += ' ';
@@ -213,6 +233,15 @@ part part_of(std::string_view name) {
   return at == std::end(known) ? part::none : at->second;
 }
 
+/// Warns of what begins at an offset of an element and has no end, once for all files.
+void warn_of_open(document_lines& lines, trec_element const& of, std::size_t offset,
+                  std::string_view begin, std::string_view end) {
+  lines.warn_once(
+      fmt::format("{}:{}: found {} without its end, expected {}; the rest of the "
+                  "document is left out",
+                  lines.name(), of.line_of(offset), begin, end));
+}
+
 void give_document(document_lines& lines, trec_element const& of) {
   text_document document;
   std::string id, rest;
@@ -220,7 +249,9 @@ void give_document(document_lines& lines, trec_element const& of) {
   bool has_text = false;
   part within = part::none;
   std::string section, skipped;  // their names
+  std::size_t skipped_at = 0;
   auto const on_tag = [&](tag const& t, std::size_t offset) {
+    if (t.is_open_comment) warn_of_open(lines, of, offset, "<!--", "-->");
     if (t.closes) {
       if (t.name == skipped) skipped.clear();
       if (t.name == section) {
@@ -230,7 +261,10 @@ void give_document(document_lines& lines, trec_element const& of) {
       return;
     }
     part const begins = part_of(t.name);
-    if (begins == part::unwanted && skipped.empty()) skipped = t.name;
+    if (begins == part::unwanted && skipped.empty()) {
+      skipped = t.name;
+      skipped_at = offset;
+    }
     if (begins == part::unwanted || begins == part::none || within != part::none) return;
     within = begins;
     section = t.name;
@@ -244,6 +278,8 @@ void give_document(document_lines& lines, trec_element const& of) {
     if (within == part::none) return &rest;
     return within == part::id ? &id : &document.fields.back().text;
   });
+  if (!skipped.empty())
+    warn_of_open(lines, of, skipped_at, '<' + skipped + '>', "</" + skipped + '>');
   document.id = trimmed(id);
   if (id_at == of.text.npos && !of.id.empty()) {
     document.id = of.id;
@@ -293,8 +329,9 @@ void give_topic(document_lines& lines, trec_element const& of) {
   scan(
       of.text,
       [&](tag const& t, std::size_t offset) {
-        within = nullptr;
+        if (t.is_open_comment) warn_of_open(lines, of, offset, "<!--", "-->");
         if (t.name.empty()) return;
+        within = nullptr;
         if (t.closes) return;
         topic_part const begins = topic_part_of(t.name);
         if (begins == topic_part::id) {

@@ -1,6 +1,7 @@
 #include "core/error.hpp"
 #include "core/named_values.hpp"
 #include "datasets/item_words.hpp"
+#include "datasets/lines.hpp"
 #include "datasets/number.hpp"
 #include "l2r/scorecard/scorecard.hpp"
 
@@ -34,7 +35,9 @@ class card_reader {
  public:
   card_reader(std::string_view text, std::string const& name, datasets::feature_names const& names,
               bool with_bins)
-      : text_(text), name_(name), names_(names), with_bins_(with_bins) {}
+      : text_(text), name_(name), names_(names), with_bins_(with_bins) {
+    datasets::remove_byte_order_mark(text_);
+  }
 
   std::vector<card_feature> read() {
     while (next_line()) {

@@ -248,6 +248,7 @@ void run_work(run_settings const& how, std::function<void(context const&)> const
   ctx.seed = how.seed;
   ctx.devices = devices_named(how.device);
   ctx.stop = stop.get_token();
+  ctx.map_files = false;
   std::optional<python_ranks> ranks;
   if (how.ranks.is_valid() && !how.ranks.is_none()) ctx.processes = &ranks.emplace(how.ranks);
   bool const reports = how.progress.is_valid() && !how.progress.is_none();

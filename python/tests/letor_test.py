@@ -1,4 +1,6 @@
 import gzip
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -32,6 +34,21 @@ def test_what_is_read(path, tmp_path):
     with gzip.open(tmp_path / "d.gz", "wt") as file:
         file.write(TEXT)
     assert np.array_equal(load_letor(tmp_path / "d.gz").X, X, equal_nan=True)
+
+
+def test_a_file_that_is_cut_while_it_is_read(tmp_path):
+    path, whole = tmp_path / "d.txt", "0 qid:1 " + " ".join(f"{f}:0.25" for f in range(1, 200)) + "\n"
+    outcomes = set()
+    for wait in range(24):
+        path.write_text(whole * 3000)
+        cut = threading.Timer(.0005 * wait, os.truncate, [path, 0])
+        cut.start()
+        try:
+            outcomes.add(len(load_letor(path).y))
+        except rulerank.DataError as error:
+            assert error.file == str(path)
+        cut.join()
+    assert outcomes <= {0, 3000}
 
 
 def test_sparse_and_wider(path):

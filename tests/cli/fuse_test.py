@@ -90,6 +90,8 @@ class Fuse(harness.CommandLine):
             self.assertEqual(self.expect(0, "fuse", "--run", text, near, "--distances", near, *how).stdout,
                              self.expect(0, "fuse", "--run", text, turned, *how).stdout, how)
         self.expect(0, "fuse", "--run", text, near, "--out", "o", message="near: scores ascend in each query, as distances do")
+        self.expect(0, "evaluate", "--qrels", self.file("judged", b"q1 0 a 1\n"), "--run", near,
+                    message="near: scores ascend in each query, as distances do")
         done = self.expect(0, "fuse", "--run", text, near, "--distances", near, "--out", "o", message="fused 2 runs")
         self.assertNotIn(b"ascend", done.stderr)
         self.expect(2, "fuse", "--run", text, near, "--distances", "other", message="--distances: found 'other', expected one of the runs")

@@ -104,7 +104,7 @@ class Label(LabelServer):
         self.assertEqual(self.read("again"), self.read("want"))
 
     def test_names_guidelines_and_goal_are_on_the_page(self):
-        self.file("guide.txt", b"2: answers the query\n\x1b[1m")
+        self.file("guide.txt", b"\xef\xbb\xbf2: answers the query\n\x1b[1m")
         names = [word for word in self.WHAT if word not in ("--max-label", "2")]
         self.WHAT = [*names, "--label-names", "not relevant,partly,relevant", "--guidelines", "guide.txt", "--max-documents", "7"]
         self.serve()
@@ -115,6 +115,8 @@ class Label(LabelServer):
         self.expect(2, *self.WHAT, "--max-label", "2", message="--label-names")
         self.expect(2, *names, "--label-names", "a,,b", message="found an empty name")
         self.expect(2, *names, "--label-names", "a,a", message="found 'a,a', expected two or more different names")
+        self.file("guide.txt", b"gr\xf6\xdfe")
+        self.expect(3, *self.WHAT, message="guide.txt:1:3: found the byte F6, expected UTF-8, the text is perhaps")
         self.file("guide.txt", b"x" * 70000)
         self.expect(3, *self.WHAT, message="guide.txt:1:1: found 70000 bytes, expected 65536 at most")
 

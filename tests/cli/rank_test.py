@@ -415,7 +415,7 @@ class Rank(harness.CommandLine):
         train = self.file("t.txt", b"".join(b"%d qid:%d 1:%d 2:%d\n" % (d * 7 % 10 * 3 // 10, d // 10, d * 7 % 10, d * 13 % 11)
                                             for d in range(300)))
         fit = ["fit", "--train", train, "--model", self.model, "--members", "card", "--target", "labels", "--monotone"]
-        self.expect(0, *fit, self.file("m.txt", b"# as we know\nfalling 1\nfree 2\n"), message="--monotone: not on the card, "
+        self.expect(0, *fit, self.file("m.txt", b"\xef\xbb\xbffalling 1\n# as we know\nfree 2\n"), message="--monotone: not on the card, "
                     "because the labels contradict the direction or other features rank better: feature 1 (falling)")
         text = self.card_of(self.model)
         self.assertNotIn("g 1\n", text)
