@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 9> other_id_titles{
     "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key"};
 constexpr std::array<std::string_view, 6> other_text_titles{"description", "desc",    "document",
                                                             "name",        "summary", "sentence"};
-constexpr std::array<std::string_view, 5> label_titles{"label", "class", "target", "category",
+constexpr std::array<std::string_view, 5> class_titles{"label", "class", "target", "category",
                                                        "sentiment"};
 
 bool has(std::span<std::string_view const> names, std::string_view name) {
@@ -101,7 +101,7 @@ bool seems_header(std::string_view line) {
     return is_text_name(title) || has(other_text_titles, title);
   };
   return (may_be_id(first) && may_be_text(last)) ||
-         (may_be_text(first) && (may_be_id(last) || has(label_titles, last)));
+         (may_be_text(first) && (may_be_id(last) || has(class_titles, last)));
 }
 
 bool is_wanted_text(std::string_view name, text_options const& options) {
