@@ -3,7 +3,7 @@
 
     member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--draws 3] [--jobs 1]
 
-Of each fold's training set a share of the documents (--budgets) is learnt from:
+Rankers learn from a share of the documents of each fold's training set (--budgets):
 
   chosen   the first that `reduce` chooses, at the smallest rule size from 2 to 6 that chooses so many; where
            none does, all that size 6 chooses

@@ -10,8 +10,8 @@ missing value adds a number that is learned. Adam with decoupled decay, an eight
 labels are all equal teaches nothing and is left out.
 
 A fold has 20 settings, the same on all sets: the first of TRIED's values and 19 that were drawn. Training ends when MAP on the
-validation set has not risen for PATIENCE rounds over all queries, and the best round is kept. Of the settings the one with the
-best MAP on the validation set, as the program tells it, ranks the test set, which is read once all of them are trained.
+validation set has not risen for PATIENCE rounds over all queries, and the best round is kept. The setting with the
+best MAP on the validation set, as the program computes it, ranks the test set, which is read once all of them are trained.
 OUT_FOLDER/SET.jsonl gets a row a fold with all trials, OUT_FOLDER/SET/FoldN.score the scores, OUT_FOLDER/SET.md what
 `evaluate --ties average` says of them and of `fit` as it is, and differences with 95 % intervals over the queries. A run that was stopped
 goes on with the folds that are missing. One thread; needs numpy.

@@ -254,7 +254,7 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
   }
 }
 
-/// What the first items of all lines are if not items; empty: nothing else.
+/// Names the first items of all lines if they seem to be something else; else empty.
 std::string basket_watch::first_items() const {
   if (lines_ < 2) return "";
   if (is_prefixed_) return "end with ':'";

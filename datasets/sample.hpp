@@ -34,7 +34,7 @@ std::span<shape const> shapes() noexcept;
 /// The shape of that name. Throws `usage_error` that lists the names.
 shape const& find_shape(std::string_view name);
 
-/// What is drawn: subsets, one after the other, of one collection.
+/// Generates subsets, one after the other, of one collection.
 ///
 /// The model. A query judges its documents by a latent relevance: the largest get the largest
 /// label, in shares that vary from query to query around `label_shares`. Features come as LETOR's

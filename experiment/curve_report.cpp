@@ -32,7 +32,8 @@ std::string percent(double share) {
   return fmt::format("{:.4g} %", 100 * share);
 }
 
-/// What was learnt from and, where it chose the setting, the validation set.
+/// Counts the labels that training read, and those of the validation set where it chose the
+/// setting.
 std::size_t labels_read(curve_fold const& fold, curve_point const& p) {
   return p.documents + (p.settings == setting_choice::validated ? fold.vali_documents : 0);
 }

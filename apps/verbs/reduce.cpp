@@ -78,8 +78,8 @@ nlohmann::ordered_json summary_of(label_pool const& pool, reduce_arguments const
   return json;
 }
 
-/// What ranking by the chosen documents costs against all of them: MAP on the validation sets of
-/// OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/rule-size).
+/// The MAP that ranking by the chosen documents loses against all of them, on the validation sets
+/// of OHSUMED, MQ2008 and MQ2008-agg under three ways to cut (bench/results/rule-size).
 struct measured_size {
   rules::rule_size rule_size;
   double least, most;  ///< % of the training documents

@@ -148,7 +148,7 @@ std::string or_else(std::string const& given, std::string_view otherwise) {
   return given.empty() ? std::string(otherwise) : given;
 }
 
-/// What the options name, else the columns of usual names.
+/// The columns that the options name, else those of usual names.
 special_titles titles_of(std::string const& name, record const& head, read_options const& options,
                          bool with_label, std::vector<std::string>& notes) {
   auto const find = [&](std::string_view own, std::span<std::string_view const> usual,

@@ -32,7 +32,7 @@ std::string qid_beside_groups(std::string_view found, std::string const& group_f
 std::string wrong_group_sum(std::string_view more_than, std::size_t sum, std::string const& name);
 /// Of a feature in the form `found` behind others in the other.
 std::string other_form(feature_form found);
-/// Of a feature or column whose name is not UTF-8.
+/// The message for a feature or column whose name is not UTF-8.
 std::string name_not_utf8(std::string_view name);
 std::string query_again(std::string_view qid, std::uint64_t last_line);
 /// Of a query behind the blank line that ended it.

@@ -238,7 +238,7 @@ std::optional<dataset> read_dataset_part(context const& ctx, std::string const& 
     mine.is_read = false;
   }
   auto const all = gather_values(group, mine);
-  // Of parts that were parsed, `read_dataset` refuses the whole: it parses again to find the first
+  // `read_dataset` refuses the whole of parts that were parsed: it parses again to find the first
   // fault, which may be one between parts, such as a query in two of them.
   if (!are_whole(all)) return std::nullopt;
   return as_in_whole(std::move(data), all);
