@@ -196,8 +196,8 @@ word_lines::word_lines(std::string_view text) {
     if (is_odd(line, cells) && odd++ == 0) first_odd = number;
   });
   if (fault || lines == 0) return;
-  if (2 * flagged > lines && lines > 1) begins_with_number = true;
-  if (flagged > 0 && begins_with_number) {
+  bool const most_are_flagged = lines > 1 && 2 * flagged > lines;
+  if (most_are_flagged || (flagged > 0 && begins_with_number)) {
     fault = {first_flagged, 1,
              "found a word with flags as Hunspell's dictionaries have them, expected words alone; "
              "Hunspell's unmunch writes them"};
