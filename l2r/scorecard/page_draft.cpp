@@ -12,9 +12,9 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr double weight_of_bin = 1e-9;  // beside that of its documents
+constexpr double weight_of_bin = 1e-9;  // added to the number of its documents
 
-/// The columns `kept`, ascending, each with its bins numbered anew: bin b becomes to[k][b].
+/// The columns `kept`, ascending, with bins renumbered: bin b becomes to[k][b].
 datasets::binned_dataset with_bins(datasets::binned_dataset const& all,
                                    std::vector<std::size_t> const& kept,
                                    std::vector<std::vector<std::uint8_t>> const& to) {
@@ -106,7 +106,7 @@ std::vector<std::uint8_t> pools_of(std::span<double const> points, std::span<dou
       pools.pop_back();
       pool& one = pools.back();
       double const weight = one.weight + last.weight;
-      // Bins without documents have points of their neighbours' by smoothness alone.
+      // Smoothness alone gives bins without documents their points.
       one.mean = weight > 0 ? (one.weight * one.mean + last.weight * last.mean) / weight
                             : (one.mean + last.mean) / 2;
       one.weight = weight;
@@ -137,7 +137,7 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
     for (std::size_t b = 0; b + 1 < bins; ++b)
       if (of_bin[b] != of_bin[b + 1]) between.push_back(card.cuts[f][b]);
     pooled = pooled || between.size() + 1 < bins;
-    if (between.empty()) continue;  // it says nothing in any direction
+    if (between.empty()) continue;  // a constant feature
     std::size_t const first = pooled_points.size();
     pooled_points.resize(first + between.size() + 1);
     std::vector<double> weight(between.size() + 1);
@@ -270,7 +270,7 @@ page_card page_of(page_draft card, std::vector<double> const& points,
         std::ranges::lower_bound(training.features, feature) - training.features.begin());
     std::vector<double> const& before = cuts_of(cuts, feature)->cuts;
     for (std::size_t b = 0; b < training.bins(column); ++b) {
-      // The cuts of the card are some of those before.
+      // The draft's cuts are a subset of the original ones.
       std::size_t const bin =
           b > before.size() ? card.cuts[f].size() + 1
           : b == 0
