@@ -78,8 +78,7 @@ struct document_rule {
   std::int32_t label = 0;               ///< the consequent
   std::uint32_t support = 0;            ///< sigma: training documents with X and the label
   std::uint32_t documents = 0;          ///< n: training documents with X; the confidence is sigma/n
-  std::vector<std::uint32_t> classes;   ///< [labels] the n documents by label, in the order of
-                                        ///< `explanation::labels`
+  std::vector<std::uint32_t> classes;   ///< [labels] the n documents by label, ordered as `labels`
   exact_integer share;                  ///< its contribution to the numerator
   exact_integer weight;                 ///< its contribution to the denominator
   /// The contribution to the score minus the mean label, in units of 1 / (N den). In a comparison:

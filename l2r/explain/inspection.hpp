@@ -45,8 +45,8 @@ struct strong_rule {
   std::uint32_t with_label = 0;  ///< training documents with the label
   double moved = 0;              ///< mean effect on the score over the sampled documents
   double lift = 0;               ///< P(X r) / (P(X) P(r)) in the training set
-  double p = 1;  ///< p-value of Pearson's chi-square test of independence of X and r, one degree of
-                 ///< freedom
+  double p = 1;       ///< of Pearson's chi-square test that X and r are independent, one degree of
+                      ///< freedom
   double p_holm = 1;  ///< Holm-corrected over all rules of the model
 };
 
@@ -134,8 +134,7 @@ combined_inspection inspect(context const& ctx, scorer const& by, datasets::data
 struct permuted_feature {
   std::uint32_t feature = 0;
   std::vector<double> loss;       ///< [measures] mean over the permutations; negative: a gain
-  std::vector<double> deviation;  ///< [measures] over the permutations (n - 1); 0 for one
-                                  ///< permutation
+  std::vector<double> deviation;  ///< [measures] over the permutations (n - 1); 0 for a single one
 };
 
 struct permutation_importance {

@@ -23,8 +23,7 @@ struct ranking_timings {
 
 struct scored {
   std::vector<double> scores;                   ///< [documents], in the order given
-  l2r::engine engine = l2r::engine::automatic;  ///< the engine used; automatic: none, for other
-                                                ///< kinds
+  l2r::engine engine = l2r::engine::automatic;  ///< in use; `automatic`: none, for other kinds
   engine_counts counts;
   ranking_timings timings;
 
