@@ -299,7 +299,7 @@ def test_text_is_the_programs(program, tmp_path, how):
 
 
 def test_text_of_any_bytes():
-    """Tabs, line ends and quotes are text as any other."""
+    """Tabs, line ends and quotes are ordinary text."""
     found = TextNeighbors(1).fit(['red\tgreen', 'blue\n"violet"', "black"], ids=["a", "b", "c"])
     assert found.kneighbors(["green", "violet", "black"])[1].ravel().tolist() == [0, 1, 2]
     assert found.ids_.tolist() == ["a", "b", "c"]
