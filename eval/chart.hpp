@@ -51,8 +51,8 @@ struct chart {
 bool has_points(chart const& of);
 /// Whether a point has an error bar: both ends of its interval are finite.
 bool has_interval(chart_point const& p);
-/// The x offset of a series in pixels: with error bars, series are shifted so that bars of equal x
-/// do not overlap.
+/// The x offset of a series, in the figure's units: with error bars, series are shifted so that
+/// bars of equal x do not overlap.
 double offset_of(chart const& of, std::size_t series);
 /// A chart's elements for an HTML page whose style sheet has the classes of the colours. The legend
 /// and the names of bars are lists, because only the browser knows the width of text.

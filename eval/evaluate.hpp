@@ -31,7 +31,7 @@ struct query_values {
 
 /// Labels of documents in query groups, as views.
 struct labelled_queries {
-  std::span<std::int32_t const> labels;            ///< [N] below 0: unlabelled
+  std::span<std::int32_t const> labels;            ///< [N] below 0: unjudged
   std::span<datasets::query_group const> queries;  ///< cover 0..N
   std::span<std::string const> docnos;      ///< [N]; may be empty unless ties are broken by docno
   std::span<double const> fractional = {};  ///< [N] labels to use instead, if some are fractional
