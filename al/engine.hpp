@@ -15,7 +15,7 @@ namespace rulerank::inline v0::al {
 /// All partitions of a sampling. Null: each is made when it starts and freed when it is done.
 using shared_partitions = std::shared_ptr<std::vector<partition> const>;
 
-/// What the context's threads divide among themselves.
+/// The unit of work that the context's threads divide among themselves.
 enum class threads_share : std::uint8_t {
   nothing,     ///< one thread, one partition at a time
   documents,   ///< the documents of one partition at a time

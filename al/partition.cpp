@@ -37,7 +37,7 @@ std::vector<std::uint64_t> doc_occurs(partition const& part) {
 
 std::size_t most_representative(partition const& part, std::vector<bool> const& dropped) {
   std::vector<std::uint64_t> const occurs = doc_occurs(part);
-  // Of equal documents, the first in tie order is at the first position.
+  // Among equal documents, the first in tie order is at the first position.
   std::size_t best = part.size();
   for (std::size_t p = 0; p < part.size(); ++p)
     if (!dropped[p] && (best == part.size() || occurs[p] > occurs[best])) best = p;

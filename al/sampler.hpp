@@ -88,7 +88,7 @@ struct partition_report {
   std::size_t stopped_after = 0;  ///< documents chosen when the stop rule applied; 0: it never did
   /// Number of rules that became invalid (only counted by `delta`).
   std::uint64_t rules_lost = 0;
-  /// Of the loop, without its preparation; 0 if labels were given one by one.
+  /// Duration of the loop, without its preparation; 0 if labels were given one by one.
   double seconds = 0;
 };
 

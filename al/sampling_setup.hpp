@@ -26,9 +26,9 @@ struct sampling_setup {
   std::size_t fixed_iterations = 0;
   /// Whether the labels of `data` are used, so that none is requested.
   bool labels_known = false;
-  /// Whether the context's processes split the partitions. Those from `first_of_all_processes` on
-  /// are processed by all processes together, each with a share of the documents; each other one by
-  /// one process.
+  /// Whether the context's processes split the partitions. Partitions from `first_of_all_processes`
+  /// on are processed by all processes together, each with a share of the documents; every other
+  /// partition by one process.
   bool over_processes = false;
   std::size_t first_of_all_processes = std::numeric_limits<std::size_t>::max();
   rules::validity valid;

@@ -103,7 +103,7 @@ class shared_loops final : public partition_loops {
   }
 
  private:
-  /// What every process knows of a partition owned by one process.
+  /// The state of a partition owned by one process, as every process knows it.
   struct progress {
     bool started = false;
     bool done = false;

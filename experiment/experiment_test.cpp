@@ -556,7 +556,7 @@ TEST_F(Run, GivesTheSameOverProcesses) {
   };
   results const one = run(ctx_, writing("one"), in_memory(), out);
   auto const expected = written(folder_ / "one");
-  // Of three folds: two are dealt and one is shared by both; each is dealt; all are shared.
+  // Three folds: 2 processes deal two folds and share one; 3 deal all; 4 share all.
   for (int const processes : {2, 3, 4})
     for (bool const goes_on : {false, true}) {
       std::string const name = fmt::format("of-{}", processes);

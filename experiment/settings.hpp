@@ -25,7 +25,7 @@ struct ranking_settings {
   l2r::scoring_options scoring;
 };
 
-/// What is chosen on each fold's validation set.
+/// The choices to make on each fold's validation set.
 struct tuned_settings {
   std::vector<eval::measure> measures;  ///< one choice by each
   tuning::search_space search_space;

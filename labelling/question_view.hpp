@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-// What a labeller sees of a document, at a terminal and in a browser.
+// A labeller's view of a document, at a terminal and in a browser.
 namespace rulerank::inline v0::labelling {
 
 /// A feature of a document in its original units.

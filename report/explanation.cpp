@@ -27,7 +27,7 @@ ordered_json exact_json(exact_integer const& numerator, exact_integer const& den
 /// An explanation's labels, which index the class counts of its rules.
 using label_list = std::vector<l2r::label_rules>;
 
-/// Such as `2: 37, 0: 4`: labels descending, without zero counts.
+/// For example `2: 37, 0: 4`: labels descending, without zero counts.
 std::string classes_text(l2r::document_rule const& rule, label_list const& labels) {
   std::string text;
   for (std::size_t k = 0; k < rule.classes.size(); ++k)

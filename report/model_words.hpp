@@ -22,11 +22,11 @@ nlohmann::ordered_json feature_json(std::uint32_t feature, datasets::feature_nam
 nlohmann::ordered_json item_json(datasets::item_range const& range,
                                  datasets::feature_names const& names);
 
-/// Such as `57950 (line 1, label 0)`.
+/// For example `57950 (line 1, label 0)`.
 std::string document_text(query_document const& document);
 /// The document's label; empty if it has none.
 std::string label_text(query_document const& document);
-/// Such as `rank 1 of 101, score 0.93`.
+/// For example `rank 1 of 101, score 0.93`.
 std::string rank_text(std::size_t rank, datasets::dataset const& query, double score);
 /// A document's ids, line, label, rank and score.
 nlohmann::ordered_json standing_json(query_document const& document, std::size_t rank,

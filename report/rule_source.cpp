@@ -61,7 +61,7 @@ bool take(std::string_view& text, std::string_view before, unsigned& number) {
   return true;
 }
 
-/// What a system's name encodes: its training documents and its rule size.
+/// The fields encoded in a system's name: its training documents and its rule size.
 struct system_parts {
   unsigned reduce_size = 0;  ///< 0: all training documents
   unsigned rank_size = 0;    ///< of all members; 0: each member has its own

@@ -126,7 +126,7 @@ TEST(inspection, rules_are_those_of_all_explanations) {
   }
 }
 
-// Of itemsets with the same documents one is listed: the closed one if it is small enough.
+// Itemsets with the same documents are listed once: the closed one if it is small enough.
 TEST(inspection, lists_no_redundant_rules) {
   binned_dataset const training =
       drawn_set({.documents = 14, .features = 6, .bins = 3, .missing = 0.2, .heaviness = 0.5}, 8);

@@ -96,7 +96,7 @@ TEST(scorer, gives_what_rankers_give) {
       EXPECT_EQ(count_of(all.counts, "cache_hits") + count_of(all.counts, "cache_misses") > 0,
                 which == engine::lrar);
       EXPECT_EQ(bits_of(score(ctx, m, test, how).scores), expected);
-      // The same for items.
+      // Likewise for items.
       std::vector<datasets::binned_dataset> items;
       for (std::size_t k = 0; k < members; ++k)
         items.push_back(datasets::apply_discretizer(ctx, test, *rules_of(m, k).cuts));

@@ -56,7 +56,7 @@ struct arguments {
 template <class Sum>
 struct total {
   score_sums<Sum> sums;
-  /// Of itemsets of the current size, and of prefixes of one item less.
+  /// Look-ups of itemsets of the current size, and of prefixes with one item less.
   counters lookups;
 };
 

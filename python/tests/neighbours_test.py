@@ -175,8 +175,8 @@ def test_words_and_callables(program, tmp_path):
 
 
 def expect_as_fitted(estimator, tmp_path, X, queries, of_file, search=None):
-    """What `load` gives has the parameters `of_file`, those that the file holds, and is the same estimator, fitted anew
-    too."""
+    """A loaded estimator has the parameters `of_file`, from the file, and equals the original, also after
+    another fit."""
     search = estimator.fit(X) if search is None else search
     search.save(tmp_path / "own")
     loaded = type(estimator).load(tmp_path / "own", n_neighbors=3)

@@ -46,7 +46,7 @@ struct text_arguments {
   std::optional<session::named_input> stop_list() const;
   /// The names of the options that `add_index_to` adds.
   static std::vector<std::string> index_options();
-  /// Those of index_options() that are invalid for vectors.
+  /// The names in index_options() that are invalid for vectors.
   static std::vector<std::string> word_options();
   /// The metric of --metric; for `auto` the one that suits the weights.
   static knn::similarity metric_from(std::string const& name, knn::similarity of_weights);

@@ -46,7 +46,7 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
 /// Throws `device_error` if --device names GPUs: labels given one by one require the CPU.
 void expect_cpu(session& owner, al::engine which, std::string_view when);
 
-/// Such as "1 document wants a label", "2 documents want labels".
+/// For example "1 document wants a label", "2 documents want labels".
 std::string documents_want_labels(std::size_t documents);
 
 /// Reports missing labels: writes --pending (if given), sets the exit code, stores `summary` in the

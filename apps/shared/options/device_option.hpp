@@ -9,7 +9,7 @@ namespace rulerank::inline v0::apps {
 /// value, `device_error` for missing devices.
 std::vector<int> devices_named(std::string const& option);
 
-/// Such as `cpu`, `cuda:0` or `cuda:0,1`.
+/// For example `cpu`, `cuda:0` or `cuda:0,1`.
 std::string name_of_devices(std::vector<int> const& ordinals);
 
 }  // namespace rulerank::apps

@@ -31,7 +31,7 @@ std::vector<CLI::App const*> shown_verbs(CLI::App const& app);
 /// Their names.
 std::vector<std::string> verb_names(CLI::App const& app);
 
-/// Such as `rulerank search text`.
+/// For example `rulerank search text`.
 std::string full_name(CLI::App const& app);
 
 /// The width of the terminal: COLUMNS, else that of standard output, else 80.
@@ -44,7 +44,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 /// The help of the program or a verb, in lines of at most `width` characters if words allow.
 std::string help_text(CLI::App const& app, std::size_t width);
 
-/// Such as `rulerank-search-text`.
+/// For example `rulerank-search-text`.
 std::string page_name(CLI::App const& app);
 
 /// The text of `help_text` as a manual page of section 1. `version`: of the program.

@@ -59,8 +59,8 @@ std::string amount(std::string_view stage, std::uint64_t count) {
   return fmt::format("{:.{}f} {}", size, unit == 0 || size >= 99.95 ? 0 : 1, units[unit]);
 }
 
-/// Such as `, 12 s left`, extrapolated from the completed share and its time; empty if too early to
-/// estimate.
+/// For example `, 12 s left`, extrapolated from the completed share and its time; empty if too
+/// early to estimate.
 std::string time_left(double share, double seconds) {
   if (share < 0.02 || seconds < 1) return {};
   return fmt::format(", {} left", length_of_time(seconds * (1 - share) / share));

@@ -12,7 +12,7 @@ namespace rulerank::inline v0::apps {
 /// (closed, disk full, broken pipe) is dropped: a message must not end the work. Thread-safe.
 void write_to_standard_error(std::string_view text) noexcept;
 
-/// Such as `40 s`, `12 min`, `3.5 h`.
+/// For example `40 s`, `12 min`, `3.5 h`.
 std::string length_of_time(double seconds);
 
 /// Messages and progress on standard error: a bar on a terminal, otherwise a line every 10 s, with
