@@ -1,10 +1,10 @@
-// Times measures on a synthetic test set, and the randomization test.
+// Measures over a drawn test set, and the randomization test.
 //
 //   eval_bench                               one thread
 //   eval_bench --benchmark_filter=measures   Google Benchmark's options
 //
-// First checks averages over ties against the mean over many random orders, and that the
-// randomization test gives the same result with two threads.
+// Before anything is timed, averages over ties are checked against the mean over many drawn orders,
+// and the randomization test for being the same with two threads.
 
 #include "core/context.hpp"
 #include "core/random.hpp"
@@ -37,7 +37,7 @@ struct drawn_set {
   labelled_queries view() const { return {labels, queries, {}}; }
 };
 
-/// Labels 0 to 4, and scores on a coarse grid, so that some tie.
+/// Labels 0 to 4, scores on a grid so coarse that some tie.
 drawn_set draw(std::size_t queries, std::size_t documents) {
   random_engine engine(1);
   drawn_set set;
@@ -60,7 +60,7 @@ profile with_ties(tie_rule ties) {
   return p;
 }
 
-/// Compares with the mean over random orders of every tie: shuffles documents within queries.
+/// Shuffles documents within queries: a random order of every tie.
 bool average_is_right(std::vector<measure> const& measures) {
   drawn_set const set = draw(20, 60);
   std::vector<double> const exact =

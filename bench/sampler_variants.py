@@ -50,8 +50,8 @@ TREES = 100
 
 
 def opened(order, query, more):
-    """The order, modified: after a query's first document its next ones follow at once, as long as the order has one and
-    more(those placed) is true."""
+    """The order, but where a query's first document comes its next ones follow at once, as long as the order has one
+    and more(those that have come) is true."""
     of_query = collections.defaultdict(list)
     for d in order:
         of_query[query[d]].append(d)
@@ -98,7 +98,7 @@ def round_robin(order, query):
 
 
 def whole(order, query, queries):
-    """queries: the documents of each query, in the order in which those that the sampler does not choose are taken."""
+    """queries: the documents of each, in the order that those take which the sampler does not choose."""
     places = collections.defaultdict(list)
     for at, d in enumerate(order):
         places[query[d]].append(at)
@@ -130,7 +130,7 @@ def orders(fold, count, draw):
 
 
 def values_of(path):
-    """A row per document, a column per feature; missing values are NaN, unlisted ones 0."""
+    """A row a document, a column a feature; NaN where a value is missing, 0 where it is not listed."""
     rows = [row for _, _, row in common.letor(path)]
     features = range(1, max(map(max, rows)) + 1)
     return numpy.array([[row.get(f, 0.0) for f in features] for row in rows])
@@ -148,7 +148,7 @@ def lightgbm_scores(fold, sample):
 
 
 class Learners:
-    """The measures of each available learner."""
+    """Measures of each learner that is there."""
 
     def __init__(self):
         self.names = ["rules", "linear"]
@@ -177,7 +177,7 @@ class Report:
         return {name: sum(v[name] for v in of) / len(of) for name in of[0]}
 
     def verdict(self, variant, measure):
-        """The number of learners and sets whose mean over the budgets is above both ssarp's and random's."""
+        """In how many of the learners and sets the mean over the budgets is above both ssarp's and random's."""
         won = 0
         for learner in self.learners:
             of, *others = (self.over_budgets(way, learner, measure) for way in (variant, "ssarp", "random"))
@@ -193,7 +193,7 @@ class Report:
         return common.table(["variant", *(f"{m}: above both" for m in MEASURES), "above both everywhere"], rows)
 
     def sets_table(self, measure):
-        """Differences to ssarp and to random, by set and over the sets; means over the budgets."""
+        """Differences to ssarp and to random by set and over the sets, mean of the budgets."""
         alone = {name: type(self.compare)({name: self.compare.qids[name]}) for name in self.arguments.sets}
         rows = []
         for learner in self.learners:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Shared by member_evidence.py and sampler_variants.py: samples of a fold's training set, rankings of its validation set,
-resumable results, and intervals of differences. Reads no test set."""
+"""What member_evidence.py and sampler_variants.py share: samples of a fold's training set, rankings of its
+validation set, results that a later run goes on from, and intervals of differences. No test set is read."""
 
 import collections
 import contextlib
@@ -36,14 +36,14 @@ def letor_sets(letor):
 
 
 def qids_of(path):
-    """The qids of a set in order, and the documents of each."""
+    """The qids of a part in its order, and the documents of each."""
     with open(path, "rb") as lines:
         groups = [(qid.decode(), len(list(of))) for qid, of in itertools.groupby(line.split(b" ", 2)[1] for line in lines)]
     return [qid for qid, _ in groups], [count for _, count in groups]
 
 
 class Fold:
-    """A fold's training and validation set, and the program that learns from samples of the training set."""
+    """A fold's training and validation set, and the program that learns from samples of the first."""
 
     def __init__(self, program, letor, name, number, scratch):
         folder = letor / name / f"Fold{number}"
@@ -53,13 +53,13 @@ class Fold:
         self.lines = self.train.read_bytes().splitlines(True)
         self.labels = numpy.array([int(line.split(b" ", 1)[0]) for line in self.lines])
         _, sizes = qids_of(self.train)
-        self.query = numpy.repeat(numpy.arange(len(sizes)), sizes)  # [training documents]
+        self.query = numpy.repeat(numpy.arange(len(sizes)), sizes)  # of each training document
         self.queries = numpy.split(numpy.arange(len(self.lines)), numpy.cumsum(sizes)[:-1])
-        self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # first document of each validation query but the first
+        self.lists = numpy.cumsum(qids_of(self.vali)[1])[:-1]  # where a query of the validation set begins
         self.selections, self.binned = [], {}
 
     def cuts(self, method):
-        """Cuts of all training documents, which do not depend on labels: `tube`, or `tube5` for 5 bins."""
+        """Cuts of all training documents, which read no label: `tube`, or `tube5` for 5 bins."""
         path = self.scratch / method / "discretizer.json"
         if not path.exists():
             name = method.rstrip("0123456789")
@@ -68,7 +68,8 @@ class Fold:
         return path
 
     def bins(self, method):
-        """Bins of the training and of the validation set, a row per document; a missing value is the bin after the last."""
+        """Bins of the training and of the validation set, a row a document; a missing value is the bin after
+        the last."""
         if method in self.binned:
             return self.binned[method]
         folder = self.cuts(method).parent
@@ -82,8 +83,8 @@ class Fold:
         return self.binned[method]
 
     def sampler_order(self, count):
-        """The documents in the sampler's order, at the smallest rule size that chooses this many; if none does, all that
-        the largest one chooses."""
+        """The documents in the sampler's order, at the smallest rule size that chooses so many; where none
+        does, all that the largest one chooses."""
         for size in SIZES:
             if size - SIZES[0] == len(self.selections):
                 ids = self.scratch / "ids.tsv"
@@ -100,7 +101,7 @@ class Fold:
         return numpy.random.default_rng([1, self.number, draw]).permutation(len(self.lines)).tolist()
 
     def query_order(self, draw):
-        """Queries in random order, with each one's documents in random order, so that a part of the last query is random."""
+        """Queries in a drawn order, the documents of each too, so that of the last one a drawn part is taken."""
         engine = numpy.random.default_rng([2, self.number, draw])
         return [int(d) for q in engine.permutation(len(self.queries)) for d in engine.permutation(self.queries[q])]
 
@@ -110,14 +111,14 @@ class Fold:
         return path
 
     def ranked(self, sample_file, name, cuts, words):
-        """The scores of the validation set, also written to the file `name`."""
+        """The scores of the validation set, which stay in the file `name` too."""
         out = self.scratch / name
         by = ["--discretizer", self.cuts(cuts)] if cuts else []
         self.run("rank", "--train", sample_file, "--test", self.vali, "--out", out, *by, *words, "--threads", 1, "--device", "cpu")
         return numpy.loadtxt(out, ndmin=1)
 
     def ranked_within(self, sample_file, name, words):
-        """As above, by a model fitted with the whole training set as the pool of the sample."""
+        """Likewise, by a model that was fitted with the whole training set as the pool of the sample."""
         model, out = self.scratch / "model", self.scratch / name
         self.run("fit", "--train", sample_file, "--pool", self.train, "--model", model, *words, "--threads", 1)
         self.run("rank", "--model", model, "--test", self.vali, "--out", out, "--threads", 1, "--device", "cpu")
@@ -127,7 +128,7 @@ class Fold:
         (self.scratch / name).write_text("".join(f"{s!r}\n" for s in scores.tolist()), "ascii")
 
     def judged(self, names):
-        """measures[name][measure]: a value per query, averaged over the orders of equal scores."""
+        """measures[name][measure]: a value a query. Equal scores count as the mean over their orders."""
         told = json.loads(self.run("evaluate", "--test", self.vali, "--metrics", ",".join(MEASURES), "--ties",
                                    "average", "--per-query", "--json", "--threads", 1, "--scores",
                                    *(f"{name}={self.scratch / name}" for name in names)))
@@ -135,7 +136,7 @@ class Fold:
 
 
 def standardized(scores, lists):
-    """Standardizes scores within the query's list; 0 if all are equal."""
+    """Less the mean over the query's list, over the deviation there; 0 where all scores are equal."""
     found = []
     for part in numpy.split(scores, lists):
         deviation = part.std()
@@ -149,7 +150,7 @@ def opened(path, mode):
 
 
 class Results:
-    """The rows of NAME.tsv, and by_query.tsv.gz next to it: the same rows with a value per query, in ten-thousandths."""
+    """The rows of NAME.tsv, and by_query.tsv.gz beside it: the same rows with a value a query, in ten-thousandths."""
 
     def __init__(self, folder, name):
         folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +166,7 @@ class Results:
 
     @staticmethod
     def read(path, columns):
-        """The complete rows by key: a killed run may have left a partial one."""
+        """The whole rows by key: a run that was killed may have left a part of one."""
         rows = {}
         if not path.exists():
             return rows
@@ -193,14 +194,14 @@ class Results:
         self.done.update(key for key, *_ in new)
 
     def measured(self):
-        """{key: (labels, {measure: values by query})}."""
+        """key -> (labels, {measure: values by query})."""
         labels = {key: int(row[len(KEYS)]) for key, row in self.read(self.paths[0], self.columns[0]).items()}
         return {key: (labels[key], {m: numpy.array(cell.split(), float) / 10_000 for m, cell in zip(MEASURES, row[len(KEYS):])})
                 for key, row in self.read(self.paths[1], self.columns[1]).items()}
 
 
 def samples(fold, budgets, draw, orders):
-    """(budget, way, draw, documents) of a random sample or, if it is None, of the deterministic ways."""
+    """(budget, way, draw, documents) of a draw, or, where it is None, of what is not drawn."""
     for budget in budgets:
         count = max(1, round(len(fold.lines) * float(budget.rstrip("%")) / 100))
         if count == len(fold.lines):
@@ -212,7 +213,7 @@ def samples(fold, budgets, draw, orders):
 
 
 def one_task(task):
-    """The rows of a fold and a sample, and their processor seconds."""
+    """The rows of a fold and a draw, and the processor seconds that they took."""
     (arguments, name, number, draw), learn, orders, names, done = task
     before = os.times()
     rows = []
@@ -229,8 +230,8 @@ def one_task(task):
 
 
 def collect(arguments, results, learn, orders, names):
-    """Adds missing rows to the results, running `arguments.jobs` tasks in parallel; returns the processor seconds."""
-    # Deterministic ways come first: they have the largest samples.
+    """Adds what is missing to the results, `arguments.jobs` tasks side by side; the processor seconds."""
+    # What is not drawn comes first: it has the largest samples.
     tasks = [((arguments, name, number, draw), learn, orders, names, frozenset(
         key for key in results.done if key[:2] == (name, str(number))))
         for draw in [None, *range(arguments.draws)] for name in arguments.sets for number in arguments.folds]
@@ -246,7 +247,7 @@ def collect(arguments, results, learn, orders, names):
 
 
 def student(freedom):
-    """The .975 quantile of Student's t by the Cornish-Fisher expansion, accurate to .001 from 10 degrees of freedom on."""
+    """The .975 quantile of Student's t by Cornish and Fisher's expansion, right to .001 from 10 degrees on."""
     z = statistics.NormalDist().inv_cdf(0.975)
     return (z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2)
             + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * freedom ** 3))
@@ -258,21 +259,21 @@ def mean_with_interval(differences):
 
 
 class Comparison:
-    """Means and paired differences over the queries of several sets, weighting the sets' means equally. Sets with the same qids
-    have the same queries, which count once: their differences are added before the deviation is computed."""
+    """Means and paired differences over the queries of some sets, whose means weigh alike. Sets with the same
+    qids have the same queries, which count once as chance: their differences are added before the deviation."""
 
     def __init__(self, qids):
-        self.qids = qids  # {set: qids in the order of the values}
+        self.qids = qids  # set -> qids in the order of the values
         self.groups = collections.defaultdict(list)
         for name, of in qids.items():
             self.groups[frozenset(of)].append(name)
 
     def mean(self, values):
-        """values: {set: values by query}"""
+        """values: set -> values by query."""
         return statistics.fmean(float(numpy.mean(values[name])) for name in self.qids)
 
     def difference(self, one, other):
-        """The difference and half its .95 confidence interval."""
+        """The difference and half its interval of confidence .95."""
         total, variance, freedom = 0.0, 0.0, 0
         for names in self.groups.values():
             by_query = collections.defaultdict(float)
@@ -287,8 +288,8 @@ class Comparison:
 
 
 def grouped(arguments, measured, ways, names):
-    """values[budget, way, candidate][measure][set]: a value per query of all folds, averaged over the samples; and the mean
-    labels of [budget, way]."""
+    """values[budget, way, candidate][measure][set]: a value a query of all folds, the mean of the draws; and
+    the mean labels of [budget, way]."""
     draws = collections.Counter((key[0], key[1], key[2], key[3], key[5]) for key in measured)
     values = collections.defaultdict(lambda: {m: {} for m in MEASURES})
     labels = collections.defaultdict(list)
@@ -315,7 +316,7 @@ def comparison(arguments):
 
 
 def parsed(description, **options):
-    """The command line of a study of validation sets, with its own options besides the common ones."""
+    """The command line of a study of validation sets; its own options are beside those of all."""
     a = common.arguments(description, "program", "letor", "out",
                          sets={"type": lambda text: text.split(","), "help": "default: all of LETOR_FOLDER"}, folds=[1, 2, 3, 4, 5],
                          draws=3, jobs={"type": int, "default": 1, "help": "processes side by side; the results are the same"},
@@ -325,7 +326,7 @@ def parsed(description, **options):
 
 
 def write_manifest(arguments, used, libraries):
-    """Adds the resources of the run that ended to those of earlier runs in the folder."""
+    """Of the run that ended; what earlier runs of the same folder used is added."""
     path = arguments.out / "manifest.json"
     before = json.loads(path.read_text())["core_minutes"] if path.exists() else 0
     common.manifest(path, build=common.build(arguments.program), sets=arguments.sets, folds=arguments.folds,
@@ -334,7 +335,7 @@ def write_manifest(arguments, used, libraries):
 
 
 def preface(arguments):
-    """How a report's tables were made."""
+    """How the tables of a report came about."""
     return (f"Validation parts of {', '.join(arguments.sets)}, folds {', '.join(map(str, arguments.folds))}, "
             f"{arguments.draws} draws; test parts are not read. Means over queries, then sets; ± is half an interval of "
             "confidence .95 of the paired difference over queries, in which sets of the same queries count once.")
