@@ -134,10 +134,11 @@ struct difference {
 };
 
 /// The differences on one measure, by query.
-std::vector<double> less_by_query(difference const& of, std::size_t measure) {
-  std::vector<double> less(of.one->queries[measure]);
-  for (std::size_t q = 0; q < less.size(); ++q) less[q] -= of.other->queries[measure][q];
-  return less;
+std::vector<double> differences_by_query(difference const& of, std::size_t measure) {
+  std::vector<double> differences(of.one->queries[measure]);
+  for (std::size_t q = 0; q < differences.size(); ++q)
+    differences[q] -= of.other->queries[measure][q];
+  return differences;
 }
 
 /// Rows of differences on one measure, Holm-corrected over all rows.
@@ -146,9 +147,9 @@ void add_differences(std::vector<difference> const& all, std::size_t measure,
   std::vector<double> p;
   std::vector<std::vector<eval::cell>> rows;
   for (difference const& d : all) {
-    std::vector<double> const less = less_by_query(d, measure);
-    eval::mean_interval const within = eval::confidence_interval(less);
-    p.push_back(eval::paired_t_test(less).p);
+    std::vector<double> const differences = differences_by_query(d, measure);
+    eval::mean_interval const within = eval::confidence_interval(differences);
+    p.push_back(eval::paired_t_test(differences).p);
     rows.push_back({measure_name, name_of(d.one->settings), percent(d.one->budget),
                     fmt::format("{}, {}", d.one->way, d.one->system),
                     fmt::format("{}, {}", d.other->way, d.other->system), within.mean, within.low,
@@ -379,7 +380,7 @@ eval::table best_first_table(curve_results const& all, std::vector<curve_summary
       row.resize(t.columns.size(), eval::cell(std::string()));
     } else {
       eval::mean_interval const within =
-          eval::confidence_interval(less_by_query({s, best.front()}, measure));
+          eval::confidence_interval(differences_by_query({s, best.front()}, measure));
       for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
     }
     t.rows.push_back(std::move(row));

@@ -78,7 +78,7 @@ struct found_texts {
 
 /// The text of a tab-separated line `id, label, text` that was read as `id, text`; nothing for
 /// other documents.
-std::optional<std::string_view> behind_label(datasets::text_document const& document) {
+std::optional<std::string_view> text_after_label(datasets::text_document const& document) {
   if (document.fields.size() != 1 || !document.fields[0].name.empty()) return std::nullopt;
   std::string_view const text = document.fields[0].text;
   std::size_t const tab = text.find('\t');
@@ -102,7 +102,7 @@ class text_collector {
     if (id == number_.end() && position == number_.end()) return;
     std::uint32_t sum = datasets::sum_of_text(document.fields);
     if (id != number_.end() && wanted_.sums[id->second] && sum != wanted_.sums[id->second]) {
-      auto const text = behind_label(document);
+      auto const text = text_after_label(document);
       if (text && datasets::sum_of_text(*text) == wanted_.sums[id->second]) {
         sum = *wanted_.sums[id->second];
         document.fields[0].text = std::string(*text);

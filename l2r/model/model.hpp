@@ -100,7 +100,7 @@ struct joint_member {
 
 inline constexpr int joint_bits = 32;
 
-/// A member: one ranker of one kind. A model combines one or more.
+/// A member of a model (in the documentation also: component): one ranker, of one of these kinds.
 using model_member = std::variant<rules_member, scorecard_member, linear_member, joint_member>;
 
 /// The names of the member kinds, in the order of `model_member` and `recipe`: rules, scorecard,

@@ -57,8 +57,8 @@ std::vector<double> totals_of(datasets::binned_dataset const& items,
 }
 
 /// The quality of a card for each query that distinguishes cards.
-std::vector<double> qualities(context const& ctx, query_part const& left_out, page_card const& page,
-                              card_loss loss, double mean) {
+std::vector<double> qualities(context const& ctx, query_subset const& left_out,
+                              page_card const& page, card_loss loss, double mean) {
   std::vector<double> total = totals_of(left_out.items, page.points);
   std::vector<double> found;
   if (loss == card_loss::point) {
@@ -121,8 +121,8 @@ std::vector<judged> judge_cards(context const& ctx, std::span<datasets::query_gr
   quiet.progress = {};  // progress counts cards, not steps
   std::uint64_t done = 0;
   for (std::size_t k = 0; k < folds; ++k) {
-    query_part const others = part_of_fold(queries, training, dealt, k, false);
-    query_part const left_out = part_of_fold(queries, training, dealt, k, true);
+    query_subset const others = subset_of_fold(queries, training, dealt, k, false);
+    query_subset const left_out = subset_of_fold(queries, training, dealt, k, true);
     double const mean = mean_label(others.items);
     for (std::size_t j = 0; j < page_smoothnesses.size(); ++j) {
       options.smoothness = page_smoothnesses[j];

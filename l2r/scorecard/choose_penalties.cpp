@@ -49,7 +49,7 @@ using grid_values = std::array<std::array<double, smoothnesses.size()>, penaltie
 
 /// Adds each pair of penalties' held-out loss. Larger penalties come first, and each fit starts
 /// from the result of a larger one.
-void judge_fold(context const& ctx, query_part const& others, query_part const& left_out,
+void judge_fold(context const& ctx, query_subset const& others, query_subset const& left_out,
                 card_loss loss, grid_values& lost, std::function<void()> const& judged) {
   scorecard_options const options{loss, penalties.back(), smoothnesses.back()};
   points_objective to_fit(others.queries, others.items, options);
@@ -97,8 +97,8 @@ scorecard_options choose_penalties(context const& ctx, scorecard_training const&
   one.progress = {};  // progress counts fits, not steps
   grid_values lost{};
   for (std::size_t k = 0; k < folds; ++k)
-    judge_fold(one, part_of_fold(queries, documents, dealt, k, false),
-               part_of_fold(queries, documents, dealt, k, true), options.loss, lost,
+    judge_fold(one, subset_of_fold(queries, documents, dealt, k, false),
+               subset_of_fold(queries, documents, dealt, k, true), options.loss, lost,
                [&] { ctx.report("penalties", ++done, all); });
   double least = lost[0][0];
   std::pair<std::size_t, std::size_t> best;

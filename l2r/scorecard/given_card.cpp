@@ -154,10 +154,10 @@ page_scale scale_of(page_draft& card, std::vector<double>& values,
     auto const own_given = std::span(given).subspan(begin, items);
     std::vector<double> const weights = documents_in(card.items, f);
     bool const any_given = std::ranges::any_of(own_given, [](auto const& one) { return !!one; });
-    card_direction const told = card.told[f] == card_direction::either
-                                    ? direction_given(own_given.first(bins))
-                                    : card.told[f];
-    card.directions[f] = direction_of(told, own.first(bins), std::span(weights).first(bins));
+    card_direction const requested = card.requested[f] == card_direction::either
+                                         ? direction_given(own_given.first(bins))
+                                         : card.requested[f];
+    card.directions[f] = direction_of(requested, own.first(bins), std::span(weights).first(bins));
     double least = *std::ranges::min_element(own.first(bins));
     if (bins < items && weights.back() > 0) least = std::min(least, own.back());
     for (std::size_t b = 0; any_given && b < items; ++b)

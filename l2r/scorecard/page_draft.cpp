@@ -50,7 +50,8 @@ page_draft draft_of(datasets::binned_dataset const& training, datasets::discreti
     card.cuts.push_back(
         std::ranges::find(cuts.features, feature, &datasets::feature_cuts::feature)->cuts);
     auto const said = std::ranges::find(page.features, feature, &card_feature::feature);
-    card.told.push_back(said == page.features.end() ? card_direction::either : said->direction);
+    card.requested.push_back(said == page.features.end() ? card_direction::either
+                                                         : said->direction);
   }
   card.items = with_bins(training, chosen, same);
   card.directions.assign(chosen.size(), card_direction::rising);
@@ -69,9 +70,9 @@ std::vector<double> documents_in(datasets::binned_dataset const& items, std::siz
   return count;
 }
 
-card_direction direction_of(card_direction told, std::span<double const> points,
+card_direction direction_of(card_direction requested, std::span<double const> points,
                             std::span<double const> weights) {
-  if (told != card_direction::either) return told;
+  if (requested != card_direction::either) return requested;
   double all = 0, mean = 0, mean_points = 0;
   for (std::size_t b = 0; b < points.size(); ++b) {
     all += weights[b];
@@ -122,7 +123,7 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
   std::vector<std::size_t> kept;
   std::vector<std::vector<std::uint8_t>> to;
   std::vector<std::vector<double>> cuts;
-  std::vector<card_direction> told, directions;
+  std::vector<card_direction> requested, directions;
   std::vector<double> pooled_points;
   bool pooled = false;
   for (std::size_t f = 0; f < card.items.feature_count(); ++f) {
@@ -131,7 +132,7 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
         std::span<double const>(points).subspan(card.items.item_begin[f], bins);
     std::vector<double> const weights = documents_in(card.items, f);
     card_direction const direction =
-        direction_of(card.told[f], own, std::span(weights).first(bins));
+        direction_of(card.requested[f], own, std::span(weights).first(bins));
     std::vector<std::uint8_t> of_bin = pools_of(own, std::span(weights).first(bins), direction);
     std::vector<double> between;
     for (std::size_t b = 0; b + 1 < bins; ++b)
@@ -153,10 +154,10 @@ bool pool_bins(page_draft& card, std::vector<double>& points) {
     kept.push_back(f);
     to.push_back(std::move(of_bin));
     cuts.push_back(std::move(between));
-    told.push_back(card.told[f]);
+    requested.push_back(card.requested[f]);
     directions.push_back(direction);
   }
-  card.told = std::move(told);
+  card.requested = std::move(requested);
   card.directions = std::move(directions);
   if (!pooled) return false;
   card.items = with_bins(card.items, kept, to);

@@ -14,7 +14,7 @@ namespace rulerank::inline v0::l2r {
 struct page_draft {
   datasets::binned_dataset items;
   std::vector<std::vector<double>> cuts;   ///< [F] between bins of values
-  std::vector<card_direction> told;        ///< [F] as given by the page
+  std::vector<card_direction> requested;   ///< [F] as given by the page
   std::vector<card_direction> directions;  ///< [F] of the points; never `either`
 };
 
@@ -27,9 +27,9 @@ std::size_t value_bins(datasets::binned_dataset const& items, std::size_t f);
 /// The number of documents in each bin of a feature.
 std::vector<double> documents_in(datasets::binned_dataset const& items, std::size_t f);
 
-/// `told`; if that is `either`, the sign of the slope of a line through the points, weighted by
-/// documents.
-card_direction direction_of(card_direction told, std::span<double const> points,
+/// `requested`; if that is `either`, the sign of the slope of a line through the points, weighted
+/// by documents.
+card_direction direction_of(card_direction requested, std::span<double const> points,
                             std::span<double const> weights);
 /// The pool of each bin of values: neighbours that violate the direction share a pool
 /// (pool-adjacent violators, weighted by documents).

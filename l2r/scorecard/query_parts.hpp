@@ -12,15 +12,15 @@
 namespace rulerank::inline v0::l2r {
 
 /// A subset of whole queries of a set.
-struct query_part {
+struct query_subset {
   std::vector<datasets::query_group> queries;
   datasets::binned_dataset items;
 };
 
 /// The queries of one fold, or those of all other folds. `folds`: [queries].
-query_part part_of_fold(std::span<datasets::query_group const> queries,
-                        datasets::binned_dataset const& all, std::vector<std::size_t> const& folds,
-                        std::size_t fold, bool inside);
+query_subset subset_of_fold(std::span<datasets::query_group const> queries,
+                            datasets::binned_dataset const& all,
+                            std::vector<std::size_t> const& folds, std::size_t fold, bool inside);
 
 /// Whether the query has documents of different labels.
 bool has_pairs(datasets::query_group const& query, std::span<std::int32_t const> labels);

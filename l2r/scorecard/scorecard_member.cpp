@@ -85,12 +85,12 @@ std::int32_t grade_of(double score) {
 
 /// All documents of the pool, binned by `cuts`. Their labels are grades from the scores of the
 /// recommended members, fitted to the labels.
-query_part graded_by_members(context const& ctx, fitting const& from, scorecard_recipe const& card,
-                             datasets::discretizer const& cuts) {
+query_subset graded_by_members(context const& ctx, fitting const& from,
+                               scorecard_recipe const& card, datasets::discretizer const& cuts) {
   context const alone = without_processes(ctx);
   model const members = fit(
       alone, from.train, recommend(count_labels(from.train), card.discretizer, card.cuts).recipes);
-  query_part pool{from.train.queries, datasets::apply_discretizer(ctx, from.train, cuts)};
+  query_subset pool{from.train.queries, datasets::apply_discretizer(ctx, from.train, cuts)};
   std::vector<double> const scores = score(alone, members, from.train).scores;
   std::ranges::transform(scores, pool.items.labels.begin(), grade_of);
   pool.items.max_label = *std::ranges::max_element(pool.items.labels);
@@ -146,7 +146,7 @@ scorecard_member fit_page_member(context const& ctx, fitting const& from,
                  ? card_target::members
                  : card_target::labels;
   if (target == card_target::members) {
-    query_part const pool = graded_by_members(ctx, from, wanted, *made.cuts);
+    query_subset const pool = graded_by_members(ctx, from, wanted, *made.cuts);
     if (options.page->choose_loss) options.loss = card_loss::pair;
     options.cross_fit = false;  // folds cannot reveal the error of grades
     options.page->choose_loss = false;
