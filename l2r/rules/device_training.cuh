@@ -22,7 +22,7 @@ struct row_view {
   std::uint32_t items = 0;
   std::uint32_t chunks = 0;
   std::uint32_t classes = 0;
-  std::uint32_t const* class_end = nullptr;  ///< [chunks] the chunk after the class's last chunk
+  std::uint32_t const* class_end = nullptr;  ///< [classes] the chunk after the class's last one
   /// [chunks] Multiplier of the running count after this chunk, for w = sum of r n_r: the label of
   /// the class that ends here minus the next label; 0 within a class.
   std::uint32_t const* step = nullptr;

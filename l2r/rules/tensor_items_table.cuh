@@ -46,7 +46,7 @@ struct arguments {
   std::uint32_t most_bins;     ///< maximum number of items of a feature
   unsigned long long* totals;  ///< [documents][2] num, den
   work_item const* work;       ///< [blocks / parts]
-  std::uint32_t parts;         ///< into which the later features g are split over blocks
+  std::uint32_t parts;         ///< of the later features g; each block handles one
 };
 
 /// A block's shared memory: two tables, one read while the other is computed, and the rows of two
