@@ -261,8 +261,8 @@ struct http_server::state {
     });
   }
 
-  /// If no descriptor is free, the connection stays in the system's queue, and accepting again at
-  /// once would fail again.
+  /// If no descriptor is free, the connection stays in the system's queue, which would report it
+  /// again at once: waits before accepting.
   void accept_later(std::shared_ptr<serving> const& shared) {
     if (!shared->waiting.empty()) shared->waiting.front()->drop();
     pause.expires_after(descriptor_wait);
