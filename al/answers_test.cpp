@@ -82,7 +82,7 @@ TEST_F(answers, that_are_wrong_are_told_with_their_place) {
        ":4:3: found '2', but line 2 says '1' of the same document, expected one answer"},
       {"docid\tline\tlabel\nX\n", ":2:1: found 1 field, expected 3 as in the header"},
       {"line,text,label\n1,a, b,2\n", ":2:1: found 4 fields, expected 3 as in the header"},
-      // A comma of the text that is in no quotes.
+      // An unquoted comma in the text.
       {"line,text,label\n1,a,1,2\n", ":2:1: found 4 fields, expected 3 as in the header"},
   };
   expect_messages(rows, [&](std::string const& text) { return message(text); });
@@ -193,7 +193,7 @@ TEST_F(answers, journal_cut_anywhere_is_gone_on_with) {
     answer_journal journal(path_, "me", pool_);
     ASSERT_EQ(journal.answers().size(), stand + 1) << size;
     EXPECT_EQ(journal.answers().back(), (answer{3, 2, 0}));
-    // What was there and whole still is.
+    // Complete earlier content is kept.
     std::string const kept =
         whole.substr(0, whole.find_last_of('\n', size == 0 ? 0 : size - 1) + 1);
     EXPECT_TRUE(bytes().starts_with(kept)) << size;

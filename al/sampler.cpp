@@ -13,7 +13,7 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// The labels of the data set, or of an oracle, one at a time and counted as progress.
+/// The labels of the data set, or of an oracle, called one at a time and reported as progress.
 class labels_at_once final : public label_source {
  public:
   labels_at_once(sampling_setup const& setup, oracle const& label_of)

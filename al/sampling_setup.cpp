@@ -15,9 +15,9 @@ namespace rulerank::inline v0::al {
 
 namespace {
 
-/// Features that a partition has by default.
+/// Default number of features per partition.
 constexpr std::size_t default_partition_width = 12;
-/// Rules of one document at most, so that totals and their changes fit 32 bits.
+/// Maximum number of rules per document, so that totals and their changes fit 32 bits.
 constexpr std::uint64_t most_rules = 1U << 29;
 
 std::vector<std::size_t> checked_order(datasets::binned_dataset const& data,
@@ -32,7 +32,7 @@ std::vector<std::size_t> checked_order(datasets::binned_dataset const& data,
   return order;
 }
 
-/// Distinct labels of the documents that have one, at least 1.
+/// The number of distinct labels, at least 1.
 std::uint64_t classes_of(datasets::binned_dataset const& data) {
   std::unordered_set<std::int32_t> labels(data.labels.begin(), data.labels.end());
   labels.erase(datasets::unlabelled);
@@ -46,7 +46,7 @@ void check_widths(datasets::binned_dataset const& data, sampler_options const& o
   std::uint64_t itemsets = most_rules;
   try {
     itemsets = rules::itemset_count(width, options.rule_size - 1);
-  } catch (usage_error const&) {  // more than 64 bits hold: too many by far
+  } catch (usage_error const&) {  // exceeds 64 bits: far too many
   }
   if (itemsets >= most_rules / std::min(classes, most_rules))
     throw usage_error(fmt::format(
@@ -55,7 +55,7 @@ void check_widths(datasets::binned_dataset const& data, sampler_options const& o
         options.rule_size, width));
 }
 
-/// Throws unless the queries follow each other over all documents.
+/// Throws unless the queries cover all documents contiguously.
 void check_queries(std::vector<std::size_t> const& begin, std::size_t documents) {
   if (begin.empty()) return;
   if (begin.size() < 2 || begin.front() != 0 || begin.back() != documents ||

@@ -38,7 +38,7 @@ def shuffled(path, to, seed):
 
 
 def samples(program, train, share, seed):
-    """{way: file} of so many labels."""
+    """{way: file with this many labels}."""
     if share == ALL:
         return {"all": train}
     lines = train.read_text().splitlines(keepends=True)
@@ -51,7 +51,7 @@ def samples(program, train, share, seed):
 
 
 def values_by_query(program, sample, train, test, words):
-    """{measure: value of each test query} of a model, and the seconds that fitting took."""
+    """{measure: value of each test query} for a model, and the seconds of its fit."""
     model, scores = sample.with_name("model"), sample.with_name("scores")
     pool = [] if sample == train else ["--pool", train]
     seconds, _ = common.timed(lambda: common.call(program, "fit", "--train", sample, *pool, "--model", model, *words, "--quiet"))
@@ -68,7 +68,7 @@ def half_interval(differences):
 
 
 def summary(found):
-    """A row of a model: {model: a list of (values by query, seconds), a fold each} of the same samples."""
+    """A model's row: {model: a list of (values by query, seconds), one per fold} for the same samples."""
     card = {measure: [value for values, _ in found[CARD] for value in values[measure]] for measure in MEASURES}
     for model, folds in found.items():
         row = {"model": model, "fit_seconds": round(statistics.median(seconds for _, seconds in folds), 3)}

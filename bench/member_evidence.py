@@ -50,7 +50,7 @@ FOUR = ("--rule-size", "4", "--smoothing", "5", "--support-weight", "-0.25")
 
 
 def single_members():
-    """name -> (method of the cuts, options of `rank`)."""
+    """{name: (method of the cuts, options of `rank`)}."""
     members = {}
 
     def card(cuts, loss, penalty, smoothness):
@@ -82,7 +82,7 @@ SINGLE = single_members()
 
 
 def combinations():
-    """name -> its members, of each kind one or none, two at least."""
+    """{name: members}, at most one of each kind and at least two."""
     found = {}
     for rules in (None, *RULES):
         for card in (None, *CARDS):
@@ -99,7 +99,7 @@ CANDIDATES = (*SINGLE, *POOLED, *ITEMS, *COMBINED)
 
 
 class WeightedItems:
-    """Fitted on bins (a row a document), labels and the query of each document."""
+    """Fitted to bins (a row per document), labels and the query of each document."""
 
     def __init__(self, bins, labels, query, most, seed=1):
         queries = numpy.unique(query)
@@ -127,7 +127,7 @@ class WeightedItems:
         self.weights = self.ridge(x, y - self.first * mean, best)
 
     def table(self, bins, weights):
-        """A sum of weights a feature and bin."""
+        """The sum of one weight per feature and bin."""
         features = bins.shape[1]
         at = numpy.arange(features) * self.most + bins
         return numpy.bincount(at.ravel(), numpy.repeat(weights, features), features * self.most)
@@ -148,7 +148,7 @@ class WeightedItems:
         return numpy.linalg.solve(x.T @ x + strength * numpy.eye(x.shape[1]), x.T @ y)
 
     def squares(self, x, y, mean, fold, k, strength):
-        """What a fit without fold k leaves on it."""
+        """The error on fold k of a fit without fold k."""
         held, rest = fold == k, fold != k
         norm = mean[rest] @ mean[rest]
         first = (mean[rest] @ y[rest]) / norm if norm > 0 else 1.0
@@ -162,7 +162,7 @@ class WeightedItems:
 
 
 def learn(fold, sample):
-    """Measures of each candidate, learnt from that sample."""
+    """The measures of each candidate after learning from the sample."""
     file = fold.written(sample)
     scores = {name: fold.ranked(file, name, cuts, words) for name, (cuts, words) in SINGLE.items()}
     scores.update((name, fold.ranked_within(file, name, words)) for name, words in POOLED.items())
@@ -218,7 +218,7 @@ class Report:
         return self.compare.mean(self.of(way, budget, candidate, measure))
 
     def best(self, way, budget, measure, among=CANDIDATES):
-        """The best candidate by the mean over the sets; of equal ones the first."""
+        """The best candidate by the mean over the sets; of ties the first."""
         return max(among, key=lambda candidate: self.mean(way, budget, candidate, measure))
 
     def less(self, way, budget, one, other, measure):
@@ -227,8 +227,8 @@ class Report:
         return signed(*self.compare.difference(*(self.of(way, budget, of, measure) for of in (one, other))))
 
     def best_table(self, measure):
-        """The best of all, and the difference to it of the best member alone, of the best without weighted items,
-        and of rules as they are."""
+        """The best of all, and its difference to the best single member, to the best without weighted items, and to unweighted
+        rules."""
         without = [candidate for candidate in CANDIDATES if "items" not in composition(candidate)]
         rows = []
         for way in ("mean", *WAYS):
@@ -244,7 +244,7 @@ class Report:
                             rows)
 
     def sets_table(self, measure):
-        """The best of each set alone."""
+        """The best of each set."""
         rows = []
         for name in self.arguments.sets:
             for budget, head in zip(self.budgets, self.heads()):
@@ -254,7 +254,7 @@ class Report:
         return common.table(["set", "budget (labels)", "best", measure], rows)
 
     def compositions_table(self, measure):
-        """Of each composition of kinds the settings that are best at the budget, less the best of all."""
+        """For each composition of kinds, the best settings at the budget, minus the best of all."""
         kinds = {}
         for candidate in CANDIDATES:
             kinds.setdefault(composition(candidate), []).append(candidate)
@@ -264,7 +264,7 @@ class Report:
         return common.table(["composition", *self.heads()], rows)
 
     def items_table(self, measure):
-        """What weighted items add: each combination with them less the same without."""
+        """The gain of weighted items: each combination with them minus the same without."""
         rows = []
         for name, of in COMBINED.items():
             rest = "+".join(member for member in of if member not in ITEMS)
@@ -273,7 +273,7 @@ class Report:
         return common.table([f"{ITEMS[1]} beside", *self.heads()], rows)
 
     def less_table(self, measure):
-        """All candidates less the best of their budget."""
+        """All candidates minus the best of their budget."""
         best = {budget: self.best("mean", budget, measure) for budget in self.budgets}
         rows = [[candidate, *(self.less("mean", budget, candidate, best[budget], measure) for budget in self.budgets)]
                 for candidate in CANDIDATES]

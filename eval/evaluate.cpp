@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::size_t queries_a_piece = 16;
 
-/// With fewer documents a thread, waking the threads and waiting for the last of them takes longer
-/// than what they share out.
+/// With fewer documents per thread, synchronizing the threads takes longer than the work.
 constexpr std::size_t documents_a_thread = 16384;
 
 query_values table_for(std::span<measure const> measures, std::size_t queries) {
@@ -32,7 +31,7 @@ query_values table_for(std::span<measure const> measures, std::size_t queries) {
   return result;
 }
 
-/// Fills the rows in parallel; `prepare(query, ranked)` ranks a query. `documents`: of all of them.
+/// Fills the rows in parallel; `prepare(query, ranked)` ranks a query. `documents`: total number.
 template <class Prepare>
 void fill(context const& ctx, conventions const& rules, std::size_t documents, query_values& result,
           Prepare&& prepare) {

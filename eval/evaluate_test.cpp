@@ -184,9 +184,9 @@ TEST_F(runs, count_all_judged_queries_when_complete) {
   p.no_relevant = 1;
   query_values const found = evaluate(context{}, qrels_, run_, parse_measures("MAP,NDCG"), p);
   EXPECT_EQ(found.qids, (std::vector<std::string>{"1", "2", "3"}));
-  EXPECT_EQ(found.at(1, 0), 0);  // not found
+  EXPECT_EQ(found.at(1, 0), 0);  // no results
   EXPECT_EQ(found.at(1, 1), 0);
-  EXPECT_EQ(found.at(2, 0), 1);  // nothing to find
+  EXPECT_EQ(found.at(2, 0), 1);  // no relevant documents
   EXPECT_EQ(found.at(2, 1), 1);
 }
 

@@ -59,7 +59,7 @@ std::string known_measures() {
   return names;
 }
 
-/// What stands before a cut-off, and the cut-off's digits; `NDCG@10`, or `ndcg_cut_10`.
+/// Splits `NDCG@10` or `ndcg_cut_10` into the name and the digits of the cut-off.
 std::pair<std::string_view, std::string_view> split(std::string_view name) {
   if (std::size_t const at = name.find('@'); at != std::string_view::npos)
     return {name.substr(0, at), name.substr(at + 1)};

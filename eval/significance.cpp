@@ -18,11 +18,11 @@ namespace rulerank::inline v0::eval {
 
 namespace {
 
-constexpr double same_within = 1e-12;  // values of measures are of the order of 1
-constexpr std::size_t lanes = 64;      // permutations that one drawn word serves
+constexpr double same_within = 1e-12;  // relative to measures of magnitude about 1
+constexpr std::size_t lanes = 64;      // permutations per random word
 constexpr std::uint64_t permutations_a_piece = 16 * lanes;
 
-/// An engine of its own for each piece of the permutations (SplitMix64 spreads the seeds).
+/// A separate engine for each piece of permutations (SplitMix64 spreads the seeds).
 random_engine engine_for(std::uint64_t seed, std::uint64_t piece) {
   std::uint64_t z = seed + (piece + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -108,7 +108,7 @@ std::vector<double> within_query_intervals(std::span<std::vector<double> const> 
 test_result fisher_randomisation(context const& ctx, std::span<double const> differences,
                                  std::uint64_t permutations) {
   if (permutations == 0) throw usage_error("a randomization test of 0 permutations");
-  std::vector<double> moving;  // a difference of 0 stays 0
+  std::vector<double> moving;  // differences that are not 0
   double sum = 0;
   double size = 0;
   for (double d : differences) {

@@ -20,7 +20,7 @@ namespace {
 
 using json_text = nlohmann::ordered_json;
 
-/// A journal's line: the first digits of a checksum, the key, what was done.
+/// A journal line: the first digits of a checksum, the key, the result.
 std::string journal_line(std::string const& key, std::string const& line) {
   constexpr std::size_t digits = 16;
   std::string const rest = key + "\t" + line;

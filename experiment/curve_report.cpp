@@ -32,13 +32,12 @@ std::string percent(double share) {
   return fmt::format("{:.4g} %", 100 * share);
 }
 
-/// Counts the labels that training read, and those of the validation set where it chose the
-/// setting.
+/// The number of labels read for training, plus the validation set's if it chose the setting.
 std::size_t labels_read(curve_fold const& fold, curve_point const& p) {
   return p.documents + (p.settings == setting_choice::validated ? fold.vali_documents : 0);
 }
 
-/// Adds a fold's draws to a summary: means by draw of the fold, queries.
+/// Adds a fold's samples to a summary: the fold's means by sample, and its queries.
 void add_fold(curve_fold const& fold, std::size_t measures, curve_summary& s,
               std::vector<std::vector<double>>& by_draw) {
   std::size_t const queries = fold.qids.size();
@@ -75,7 +74,7 @@ curve_summary const* summary_of(std::vector<curve_summary> const& all, curve_sum
   return at == all.end() ? nullptr : &*at;
 }
 
-/// The ways and the systems of the summaries in their order.
+/// The ways and systems of the summaries, in order.
 std::vector<std::pair<std::string, std::string>> rows_of(std::vector<curve_summary> const& all,
                                                          setting_choice settings) {
   std::vector<std::pair<std::string, std::string>> rows;
@@ -90,7 +89,7 @@ constexpr std::array<std::string_view, 3> settings_titles{
     "settings without a choice", "settings chosen by cross-fitting in a random sample of the share",
     "settings chosen with the labels of the validation parts, which come on top"};
 
-/// The means of one measure: a row a way and system, a column a budget.
+/// The means of one measure: a row per way and system, a column per budget.
 eval::table means_table(curve_results const& all, std::vector<curve_summary> const& of,
                         std::size_t measure, setting_choice settings) {
   std::vector<double> budgets;
@@ -101,7 +100,7 @@ eval::table means_table(curve_results const& all, std::vector<curve_summary> con
   std::size_t queries = 0;
   for (curve_fold const& fold : all.folds) queries += fold.qids.size();
   eval::profile named = all.options.profile;
-  named.max_label.reset();  // the data's, not a choice
+  named.max_label.reset();  // determined by the data, not chosen
   eval::table t;
   t.title = fmt::format(
       "{}, {}; profile {}; {} folds, mean of fold means and deviation over {} draws; {} "
@@ -134,22 +133,23 @@ struct difference {
   curve_summary const* other = nullptr;
 };
 
-/// By query, on one measure.
-std::vector<double> less_by_query(difference const& of, std::size_t measure) {
-  std::vector<double> less(of.one->queries[measure]);
-  for (std::size_t q = 0; q < less.size(); ++q) less[q] -= of.other->queries[measure][q];
-  return less;
+/// The differences on one measure, by query.
+std::vector<double> differences_by_query(difference const& of, std::size_t measure) {
+  std::vector<double> differences(of.one->queries[measure]);
+  for (std::size_t q = 0; q < differences.size(); ++q)
+    differences[q] -= of.other->queries[measure][q];
+  return differences;
 }
 
-/// Rows of differences on one measure, Holm's correction over all of them.
+/// Rows of differences on one measure, Holm-corrected over all rows.
 void add_differences(std::vector<difference> const& all, std::size_t measure,
                      std::string const& measure_name, eval::table& t) {
   std::vector<double> p;
   std::vector<std::vector<eval::cell>> rows;
   for (difference const& d : all) {
-    std::vector<double> const less = less_by_query(d, measure);
-    eval::mean_interval const within = eval::confidence_interval(less);
-    p.push_back(eval::paired_t_test(less).p);
+    std::vector<double> const differences = differences_by_query(d, measure);
+    eval::mean_interval const within = eval::confidence_interval(differences);
+    p.push_back(eval::paired_t_test(differences).p);
     rows.push_back({measure_name, name_of(d.one->settings), percent(d.one->budget),
                     fmt::format("{}, {}", d.one->way, d.one->system),
                     fmt::format("{}, {}", d.other->way, d.other->system), within.mean, within.low,
@@ -179,7 +179,7 @@ eval::table differences_table(std::string title) {
   return t;
 }
 
-/// Each summary less the one that `other_of` gives beside it by a measure, where it gives one.
+/// Each summary minus the one that `other_of` returns for it, if any.
 template <class OtherOf>
 eval::table compared(curve_results const& all, std::vector<curve_summary> const& of,
                      std::string title, OtherOf const& other_of) {
@@ -193,7 +193,7 @@ eval::table compared(curve_results const& all, std::vector<curve_summary> const&
   return t;
 }
 
-/// Each of our systems less the best one of another library on the same samples.
+/// Each of our systems minus the best system of another library on the same samples.
 eval::table systems_compared(curve_results const& all, std::vector<curve_summary> const& of) {
   auto const is_ours = [&](curve_summary const& s) {
     return std::find(all.ours.begin(), all.ours.end(), s.system) != all.ours.end();
@@ -213,7 +213,7 @@ eval::table systems_compared(curve_results const& all, std::vector<curve_summary
       });
 }
 
-/// Each way less random documents, by the same system.
+/// Each way minus random documents, for the same system.
 eval::table ways_compared(curve_results const& all, std::vector<curve_summary> const& of) {
   return compared(
       all, of,
@@ -271,7 +271,7 @@ std::vector<eval::table> tables_of(curve_results const& all) {
 
 constexpr auto general = eval::column::style::general;
 
-/// A table of points of curves without rows, whose columns `cells_of` fills.
+/// An empty table of curve points; `cells_of` fills its columns.
 eval::table table_of_points(std::string title) {
   return {std::move(title),
           {{"fold"},
@@ -380,7 +380,7 @@ eval::table best_first_table(curve_results const& all, std::vector<curve_summary
       row.resize(t.columns.size(), eval::cell(std::string()));
     } else {
       eval::mean_interval const within =
-          eval::confidence_interval(less_by_query({s, best.front()}, measure));
+          eval::confidence_interval(differences_by_query({s, best.front()}, measure));
       for (double const value : {within.mean, within.low, within.high}) row.emplace_back(value);
     }
     t.rows.push_back(std::move(row));

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The version of the form of results; another one makes finished folds worthless.
+/// Version of the results' format; a change invalidates finished folds.
 constexpr int fold_form = 2;
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t sets_a_fold = 3;
 
-/// N of `FoldN`, 0 for another name.
+/// N of `FoldN`; 0 for another name.
 std::uint64_t fold_number(std::string_view name) {
   constexpr std::string_view prefix = "Fold";
   if (!name.starts_with(prefix) || name.size() == prefix.size() || name[prefix.size()] == '0')
@@ -33,7 +33,7 @@ std::uint64_t fold_number(std::string_view name) {
   return status == std::errc{} && end == name.data() + name.size() ? number : 0;
 }
 
-/// The first of the names that is a file in the folder, as it is or compressed.
+/// The first of the names that exists in the folder, plain or compressed.
 std::string find_file(fs::path const& folder, std::initializer_list<std::string> names,
                       std::string const& expected) {
   for (std::string const& name : names)

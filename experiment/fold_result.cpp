@@ -43,7 +43,7 @@ std::string to_text(fold_result const& fold) {
                        {"ascending", fold.feature->ascending},
                        {"value", fold.feature->value}};
   if (fold.feature && !fold.feature->name.empty()) json["feature"]["name"] = fold.feature->name;
-  // The queries and measures of all systems are the same.
+  // All systems have the same queries and measures.
   json["metrics"] = json_text::array();
   json["qids"] = json_text::array();
   if (!fold.systems.empty()) {

@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using json_text = nlohmann::ordered_json;
 
-/// The version of the form of results; another one makes finished folds worthless.
+/// Version of the results' format; a change invalidates finished folds.
 constexpr int curves_form = 3;
 
 constexpr std::array<std::string_view, 3> setting_choice_names{"defaults", "cross-fitted",
@@ -90,7 +90,7 @@ class curves_runner {
     if (out_.note) out_.note(what);
   }
 
-  /// Before hours of work: r_max is the largest label of all, and faults are known now.
+  /// Read before hours of work: r_max is the largest label of all sets, and errors appear early.
   std::vector<datasets::dataset> read_tests() {
     stage_timer const timer(out_, "read");
     std::vector<datasets::dataset> tests;
@@ -117,7 +117,7 @@ class curves_runner {
     return sha256_hex(json_line_of(json));
   }
 
-  /// Processes have the same options and inputs, and must have the same libraries.
+  /// Throws unless all processes have the same options, inputs and libraries.
   void expect_same(std::string const& fold, std::string const& fingerprint) const {
     if (has_processes(ctx_) &&
         from_first(*ctx_.processes, [&] { return fingerprint; }) != fingerprint)
@@ -131,7 +131,7 @@ class curves_runner {
     return (fs::path(out_dir()) / "curves" / (fold + end)).string();
   }
 
-  /// The fold by an earlier run, which the first process may have.
+  /// An earlier run's fold, which the first process may have.
   std::optional<curve_fold> finished(std::string const& path, std::string const& fingerprint,
                                      std::string const& name) const {
     if (!has_processes(ctx_)) return finished_here(path, fingerprint, name);
@@ -143,7 +143,7 @@ class curves_runner {
     return curve_fold_from(text, path);
   }
 
-  /// Says why results cannot be used.
+  /// Reports why results cannot be reused.
   std::optional<curve_fold> finished_here(std::string const& path, std::string const& fingerprint,
                                           std::string const& name) const {
     std::error_code status;
@@ -177,7 +177,7 @@ class curves_runner {
     curve_fold fold = run_curve_fold(ctx_, work, i, std::move(test), journal);
     fold.fingerprint = fingerprint;
     fold.inputs = std::move(inputs);
-    // As a later run reads it.
+    // Parsed again, as a later run would read it.
     std::string const text = to_text(fold);
     if (writes()) {
       write_file(path_of(name, ".seconds.tsv"),

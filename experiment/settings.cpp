@@ -40,12 +40,12 @@ nlohmann::ordered_json to_json(tuned_settings const& tuned) {
   return json;
 }
 
-/// A name that is a folder's, too.
+/// Whether a name is valid as a folder's.
 bool is_folder_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos;
 }
 
-/// The systems that rank by a number of training documents, at one rank size.
+/// Adds the systems that rank by training documents, for one rank size.
 void add_rankers(settings const& s, rules::rule_size rank_size, std::vector<system>& systems) {
   std::size_t const members = s.recipes.empty() ? s.members.size() : s.recipes.size();
   if (rank_size == 0 && members == 1 && s.recipes.empty())
@@ -122,7 +122,7 @@ nlohmann::ordered_json to_json(settings const& s) {
   json["partitions"] = s.partitions == 0 ? "auto" : std::to_string(s.partitions);
   json["feature_order"] = datasets::name_of(s.feature_order);
   nlohmann::ordered_json scoring = l2r::to_json(first.scoring);
-  scoring.erase("rule_size");  // rank_sizes has it
+  scoring.erase("rule_size");  // stored as rank_sizes
   json.update(scoring);
   for (l2r::recipe const& recipe : s.recipes)
     json["members"].push_back(tuning::member_json(tuning::settings_of(recipe)));

@@ -11,7 +11,7 @@ namespace rulerank::inline v0::labelling {
 
 namespace {
 
-/// What most say, of equally many what was said first.
+/// The majority's answer, of ties the earliest.
 std::optional<std::int32_t> settled(std::vector<said> const& answers) {
   auto const votes = [&](said const& s) {
     return std::ranges::count(answers, s.label, &said::label);
@@ -49,7 +49,7 @@ void label_team::update(std::size_t document) {
     if (a.document == document) answers.push_back({a.labeller, a.label});
 }
 
-/// Gives the sampling the label that the standing answers make, if it has another one or none.
+/// Updates the sampling's label of a document from the current answers.
 void label_team::settle(std::size_t document) {
   auto const& answers = answers_about(document);
   auto const given = work_.answers();

@@ -20,10 +20,10 @@ namespace {
 /// Bytes of a passage, and of a neighbour's title.
 constexpr std::size_t passage_size = 500;
 constexpr std::size_t title_size = 80;
-/// Rules that are shown of those a document brings.
+/// Maximum number of rules shown per document.
 constexpr std::size_t shown_rules = 3;
 
-/// A listed value of a document; none where it is not listed.
+/// The document's value of a feature; empty if not listed.
 std::optional<double> value_of(datasets::dataset const& data, std::size_t document,
                                std::uint32_t feature) {
   auto const entries = data.document(document);
@@ -74,8 +74,8 @@ std::string const& question_views::qid(std::size_t document) const {
   return group(document).qid;
 }
 
-/// From the documents with the smallest and the largest value: normalization keeps their order and
-/// is linear within a query.
+/// Computed from the documents with the smallest and largest value: normalization is increasing and
+/// linear within a query.
 question_views::own_units question_views::units(std::size_t document, std::uint32_t feature) const {
   bool const zero_is_missing = what_.cuts.options.unlisted == datasets::unlisted_values::missing &&
                                what_.cuts.options.missing != datasets::missing_values::zero;
@@ -98,7 +98,7 @@ question_views::own_units question_views::units(std::size_t document, std::uint3
   return {low, low_normalized, (high - low) / (high_normalized - low_normalized)};
 }
 
-/// `x` with the fewest significant digits, `least` or more, for which `holds(x)`, or all of them.
+/// `x` with the fewest significant digits, at least `least`, for which `holds(x)`; else all digits.
 template <class Holds>
 static double readable(double x, int least, Holds&& holds) {
   if (!std::isfinite(x)) return x;
@@ -108,7 +108,7 @@ static double readable(double x, int least, Holds&& holds) {
   return x;
 }
 
-/// The range of a document's item in the feature's own units; everything where these have none.
+/// The range of a document's item in original units; unbounded if there are none.
 datasets::item_range question_views::own_range(std::size_t document, std::size_t column) const {
   std::uint32_t const feature = what_.binned.features[column];
   datasets::item_range range =
@@ -138,7 +138,7 @@ std::string question_views::range_words(std::size_t document, std::size_t column
   return datasets::words_of(range, what_.names);
 }
 
-/// A value with the digits that leave it in its range.
+/// The value with enough digits to stay within its range.
 std::string question_views::value_words(std::size_t document, std::size_t column) const {
   auto const value = value_of(what_.pool, document, what_.binned.features[column]);
   if (!value) return "not listed";

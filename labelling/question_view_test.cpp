@@ -32,7 +32,7 @@ TEST_F(views, have_what_a_labeller_looks_at) {
   EXPECT_EQ(shown.text_cells(0)[1], "Wing 0");
 }
 
-/// The value of every feature lies in the range beside it, in the units of the file.
+/// Every feature's value lies in its displayed range, in the units of the file.
 TEST_F(views, show_features_in_their_own_units) {
   std::regex const between(R"(feature \d+ in \[(\S+), (\S+)\))");
   std::regex const from(R"(feature \d+ >= (\S+))"), below(R"(feature \d+ < (\S+))");

@@ -56,7 +56,7 @@ class boosted final : public learner {
     BoosterHandle made = nullptr;
     check(XGBoosterCreate(&handle, 1, &made));
     booster_.reset(made);
-    // The pairs that XGBoost draws depend on the number of threads: one.
+    // XGBoost's sampled pairs depend on the number of threads: use one.
     set("nthread", "1");
     set("verbosity", "0");
     set("seed", std::to_string(options_.seed));
@@ -101,7 +101,7 @@ class boosted final : public learner {
     check(XGBoosterSetParam(booster_.get(), name, value.c_str()));
   }
 
-  /// Rows of the documents, a column for each feature that the pool lists.
+  /// Rows of the documents, with a column for each feature that the pool lists.
   matrix matrix_of(datasets::dataset const& data, std::span<std::size_t const> documents) const {
     constexpr double largest = std::numeric_limits<float>::max();
     std::vector<std::size_t> begins{0};

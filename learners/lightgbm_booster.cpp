@@ -12,7 +12,7 @@ namespace rulerank::inline v0::learners {
 
 namespace {
 
-constexpr int predict_leaf_index = 2;  // of c_api.h
+constexpr int predict_leaf_index = 2;  // from c_api.h
 
 std::vector<std::int32_t> group_sizes(datasets::dataset const& data,
                                       std::span<std::size_t const> documents) {
@@ -147,7 +147,7 @@ std::vector<std::vector<double>> lightgbm_booster::scores(
       if (counts[c] == trees) found[c] = sums;
   };
   keep(0);
-  // LightGBM adds the trees of a document in this order, in double: the same bits as its scores.
+  // LightGBM adds a document's trees in this order, in double: the bits equal its scores.
   for (std::size_t t = 0; t < most; ++t) {
     ctx.check_stop();
     std::vector<double> values;

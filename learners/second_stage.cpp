@@ -68,7 +68,7 @@ std::vector<std::size_t> second_stage::labelled_documents() const {
   return found;
 }
 
-/// The scores of the pool by the first `learners` members, which learn before.
+/// Fits the first `learners` members and returns their scores of the pool.
 std::vector<std::vector<double>> second_stage::votes(context const& ctx, std::size_t learners) {
   std::vector<std::size_t> const known = labelled_documents();
   std::vector<std::vector<double>> all;
@@ -79,7 +79,7 @@ std::vector<std::vector<double>> second_stage::votes(context const& ctx, std::si
   return all;
 }
 
-/// Of each query all that could be picked, best first.
+/// The candidates of each query, best first.
 std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   auto const& queries = pool_.data.queries;
   std::vector<std::vector<pick>> found(queries.size());
@@ -96,7 +96,7 @@ std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   if (options_.by == strategy::random) {
     if (!draw_) draw_.emplace(ctx.seed);
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      // All are drawn, so that leaving one out changes nothing for the others.
+      // Shuffles all documents, so that excluding one does not affect the others.
       std::vector<std::size_t> documents(queries[q].size());
       std::iota(documents.begin(), documents.end(), queries[q].begin);
       shuffle(std::span(documents), *draw_);
@@ -135,7 +135,7 @@ std::vector<std::vector<pick>> second_stage::candidates(context const& ctx) {
   return found;
 }
 
-/// Wants the best candidates that are still open, as far as the budget allows.
+/// Selects the best open candidates, within the budget.
 void second_stage::fill() {
   wanted_.clear();
   std::size_t const left = options_.max_documents == 0

@@ -24,10 +24,10 @@ ordered_json exact_json(exact_integer const& numerator, exact_integer const& den
   return {{"value", quotient(numerator, denominator)}, {"numerator", numerator.str()}};
 }
 
-/// The labels of an explanation, which the classes of its rules are counted by.
+/// An explanation's labels, which index the class counts of its rules.
 using label_list = std::vector<l2r::label_rules>;
 
-/// `2: 37, 0: 4`, labels descending, those that do not occur left out.
+/// For example `2: 37, 0: 4`: labels descending, without zero counts.
 std::string classes_text(l2r::document_rule const& rule, label_list const& labels) {
   std::string text;
   for (std::size_t k = 0; k < rule.classes.size(); ++k)
@@ -41,15 +41,14 @@ void add_norm(member_words const& words, blocks& to) {
     say(to, "Ranges are of values normalized within their query ({}).", name_of(words.norm));
 }
 
-/// The rules of one member that a document has or that put one above another: as blocks and for
-/// programs.
+/// One member's rules for a document or for the difference of two, as blocks and as JSON.
 struct moved_rules {
   member_words const& words;
-  exact_integer denominator;  ///< of what they move
+  exact_integer denominator;  ///< unit of the effects
   label_list const& labels;
-  bool compared = false;  ///< of two documents
+  bool compared = false;  ///< for two documents
 
-  /// "3 rules move it up, by 0.5 in all": what a list is headed by.
+  /// A list's heading, such as "3 rules move it up, by 0.5 in all".
   std::string head(l2r::moving_rules const& of, std::string_view verb,
                    std::string_view what) const {
     return fmt::format("{} {}{} {}, by {:.6f} in all{}", counted(of.rules, "rule"), verb,
@@ -78,7 +77,7 @@ struct moved_rules {
     to.push_back({std::move(t)});
   }
 
-  /// The items that move furthest.
+  /// Adds the items with the largest effect.
   void add(l2r::moving_items const& of, std::size_t top, blocks& to) const {
     if (top == 0 || of.items.empty()) return;
     eval::table t{"What the rules move, split evenly among the items of each:",
@@ -100,7 +99,7 @@ struct moved_rules {
     return {{"moved_denominator", (denominator * of.split).str()}, {"items", std::move(items)}};
   }
 
-  /// `add_part` adds what a rule is to the document or the documents.
+  /// `add_part` adds a rule's relation to the document or documents.
   template <class AddPart>
   ordered_json to_json(l2r::moving_rules const& of, AddPart const& add_part) const {
     ordered_json most = ordered_json::array();
@@ -120,7 +119,7 @@ struct moved_rules {
   }
 };
 
-/// The rules of one member that a document has.
+/// Adds a member's rules for a document.
 void add_why(l2r::explanation const& why, member_words const& words, std::size_t top, blocks& to) {
   if (why.rules == 0)
     return say(to, "No rule holds for it: it has the mean label of the {} training documents.",
@@ -150,7 +149,7 @@ void add_why(l2r::explanation const& why, member_words const& words, std::size_t
               to);
 }
 
-/// The rules of one member that two documents of a query have.
+/// Adds a member's rules for two documents of a query.
 void add_why(l2r::comparison const& why, member_words const& words, std::size_t top, blocks& to) {
   moved_rules const rules{words, why.denominator, why.first.labels, true};
   say(to, "What the rules move adds up to the difference of the scores, {:+.6f}.",
@@ -174,12 +173,12 @@ std::string item_text(l2r::score_term const& term, member_words const& words) {
                    : fmt::format("{} without an item", feature_text(term.feature, words.names));
 }
 
-/// Whether a sum is of points of items; otherwise of weights.
+/// Whether a sum consists of points of items; otherwise of weights.
 bool has_items(member_words const& words) {
   return !words.ranges.empty();
 }
 
-/// The most points of each feature of a card.
+/// Each feature's largest points on a card.
 std::vector<double> most_points(l2r::scorecard const& card) {
   std::vector<double> most;
   for (std::size_t f = 0; f < card.features.size(); ++f)
@@ -188,7 +187,7 @@ std::vector<double> most_points(l2r::scorecard const& card) {
   return most;
 }
 
-/// Documents with scores like this one, where the card knows any.
+/// Adds the training documents with similar scores, if the card stores them.
 void add_total(double score, l2r::scorecard_member const& card, blocks& to) {
   if (card.totals.empty()) return;
   std::uint64_t all = 0;
@@ -232,30 +231,29 @@ void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& 
   add_norm(words, to);
 }
 
-/// Digits after the decimal point: none where all parts are whole, as on a card.
+/// Decimals to display: none if all terms are whole, as on a card.
 int digits_of(l2r::sum_explanation const& why) {
   bool const whole = std::ranges::all_of(
       why.terms, [](l2r::score_term const& term) { return term.adds == std::floor(term.adds); });
   return whole ? 0 : 6;
 }
 
-/// Numbers of terms as a table shows them: in units of the last digit, which add up to the sum as
-/// it is shown.
+/// A table's numbers, in units of the last digit, rounded so that they sum to the displayed sum.
 std::vector<std::int64_t> rounded(std::vector<double> const& terms, double sum, int digits) {
   double const unit = std::pow(10, -digits);
   return l2r::rounded_to_sum(terms, unit, std::llround(sum / unit));
 }
 
-/// The value that each term adds to a sum.
+/// Each term's contribution to a sum.
 std::vector<double> adds_of(l2r::sum_explanation const& why) {
   std::vector<double> adds;
   for (l2r::score_term const& term : why.terms) adds.push_back(term.adds);
   return adds;
 }
 
-/// A row for the terms that a table does not show, and one for the sum of all: what the table shows
-/// adds up. `columns`: of its first columns, the numbers of all terms in units of the last digit;
-/// `shown`: the terms that it shows. The rows are named in column `name`.
+/// Adds a row for the terms that a table omits, and a row for the total, so that the displayed
+/// numbers add up. `columns`: the table's first columns, with the numbers of all terms in units of
+/// the last digit; `shown`: the displayed terms. Column `name` holds the rows' names.
 void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
               std::vector<std::size_t> const& shown, std::size_t name, std::string_view term,
               eval::table& t) {
@@ -279,12 +277,12 @@ void add_sums(std::vector<std::vector<std::int64_t>> const& columns,
   add(sum, "(score)");
 }
 
-/// The name of the terms that a table leaves out.
+/// The noun for the terms that a table omits.
 std::string_view other_terms(member_words const& words) {
   return is_joint(words) ? "other term" : "other feature";
 }
 
-/// The points of a document by a card.
+/// Adds the points of a document on a card.
 void add_points(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
                 blocks& to) {
   add_total(why.score, *words.card, to);
@@ -304,7 +302,7 @@ void add_points(l2r::sum_explanation const& why, member_words const& words, std:
   to.push_back({std::move(t)});
 }
 
-/// What the features of a document add: points or weights.
+/// Adds the contributions of a document's features: points or weights.
 void add_why(l2r::sum_explanation const& why, member_words const& words, std::size_t top,
              blocks& to) {
   add_sum(why, words, to);
@@ -340,7 +338,7 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
   to.push_back({std::move(t)});
 }
 
-/// Where two documents' sums differ.
+/// Adds the differences between two documents' sums.
 void add_why(l2r::sum_comparison const& why, member_words const& words, std::size_t top,
              blocks& to) {
   add_sum(why.first, words, to);
@@ -379,7 +377,7 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
   to.push_back({std::move(t)});
 }
 
-/// The ranks of two documents and, of rules, how many each has.
+/// Adds the ranks of two documents and, for rules, their numbers of rules.
 template <class Why>
 void add_ranks(datasets::dataset const& query, l2r::member_comparison const& member, Why const& why,
                blocks& to) {
@@ -395,7 +393,7 @@ void add_ranks(datasets::dataset const& query, l2r::member_comparison const& mem
       rules(why.second));
 }
 
-/// The members' parts as they are shown, which add up to the score as it is shown.
+/// The members' parts as displayed: they sum to the displayed score.
 template <class Member>
 std::vector<double> shown_parts(std::vector<Member> const& members, double Member::*part,
                                 double score) {
@@ -415,14 +413,14 @@ void say_members(std::size_t members, blocks& to) {
       members, members);
 }
 
-/// The value that a document's line lists for a feature: a number, or null.
+/// The value that a document's line lists for a feature: a number or null.
 ordered_json feature_value_of(query_document const& document, std::uint32_t feature) {
   for (datasets::feature_value const& v : document.query.document(document.d))
     if (v.feature == feature && !std::isnan(v.value)) return v.value;
   return nullptr;
 }
 
-/// What the score of a document is made of by rules.
+/// Adds a document's score by rules to the JSON.
 void add_terms(query_document const& document, l2r::explanation const& why,
                member_words const& words, ordered_json& json) {
   json["numerator"] = why.numerator.str();
@@ -435,11 +433,11 @@ void add_terms(query_document const& document, l2r::explanation const& why,
                               {"rules", l.rules},
                               {"weight", exact_json(l.weight, why.denominator)}});
   json["values"] = ordered_json::object();
-  for (datasets::item_range const& range : words.ranges)  // a feature's follow each other
+  for (datasets::item_range const& range : words.ranges)  // ranges of a feature are contiguous
     json["values"][fmt::format("{}", range.feature)] = feature_value_of(document, range.feature);
 }
 
-/// The terms of a sum.
+/// Adds the terms of a sum to the JSON.
 void add_terms(query_document const& /*document*/, l2r::sum_explanation const& why,
                member_words const& words, ordered_json& json) {
   json["terms"] = ordered_json::array();
@@ -469,7 +467,7 @@ ordered_json document_json(query_document const& document, std::size_t rank, dou
   return json;
 }
 
-/// What the JSON of a member begins with; `why` of any of the documents.
+/// The first fields of a member's JSON; `why`: of either document.
 template <class Why>
 ordered_json head_json(datasets::dataset const& query, Why const& why, member_words const& words) {
   ordered_json json{{"kind", words.kind},
@@ -483,7 +481,7 @@ ordered_json head_json(datasets::dataset const& query, Why const& why, member_wo
   return json;
 }
 
-/// One document by one member.
+/// A member's JSON for one document.
 ordered_json member_json(query_document const& document, l2r::member_explanation const& member,
                          member_words const& words) {
   ordered_json json = std::visit(
@@ -508,7 +506,7 @@ ordered_json member_json(query_document const& document, l2r::member_explanation
   return json;
 }
 
-/// Two documents by one member.
+/// A member's JSON for two documents.
 ordered_json member_json(query_document const& first, query_document const& second,
                          l2r::member_comparison const& member, member_words const& words) {
   ordered_json json = std::visit(

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-// Models as blocks: for `inspect`, and for the pages of `report`, which show less and as charts.
+// Models as blocks: for `inspect`, and for `report`, which shows less, as charts.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -26,7 +26,7 @@ using l2r::rules_member;
 using l2r::scorecard_member;
 using nlohmann::ordered_json;
 
-/// At most `top` of `parts`, which the result refers to.
+/// The first `top` of `parts`, by reference.
 template <class Part>
 std::span<Part const> first_of(std::vector<Part> const& parts, std::size_t top) {
   return std::span(parts).first(std::min(top, parts.size()));
@@ -34,7 +34,7 @@ std::span<Part const> first_of(std::vector<Part> const& parts, std::size_t top) 
 template <class Part>
 std::span<Part const> first_of(std::vector<Part> const&& parts, std::size_t top) = delete;
 
-/// How many training documents have each label, the largest label first.
+/// The number of training documents per label, the largest label first.
 std::map<std::int32_t, std::uint64_t, std::greater<>> labels_of(rules_member const& member) {
   std::map<std::int32_t, std::uint64_t, std::greater<>> count;
   for (std::int32_t const label : member.training->labels) ++count[label];
@@ -61,7 +61,7 @@ std::string settings_text(rules_member const& member) {
   return text;
 }
 
-/// At most `top` features, those that move scores furthest first.
+/// At most `top` features, by decreasing effect on scores.
 eval::table feature_table(std::string title, std::vector<l2r::feature_part> const& parts,
                           datasets::feature_names const& names, std::size_t top) {
   eval::table t{std::move(title), {{"moves", fixed, 6}, {"feature"}}};
@@ -96,7 +96,7 @@ std::string bar_text(double value, double least, double most) {
   return std::string(static_cast<std::size_t>(std::max(0L, std::lround(share * 30))), '#');
 }
 
-/// The features that move furthest, each of their items with the mean score in all documents.
+/// Adds the features with the largest effect: for each item the mean score over all documents.
 void add_dependence(inspected_member const& of, std::size_t top, blocks& to) {
   std::vector<double> scores;
   for (l2r::partial_dependence const& one : of.rules.dependence)
@@ -134,8 +134,8 @@ void add_member(rules_member const& member, inspected_member const& of, std::siz
   add_dependence(of, top, to);
 }
 
-/// The features of a card in the order in which it is shown: those that move scores furthest or,
-/// where that is not known, those with the widest range of points, first.
+/// The order of a card's features: by decreasing effect on scores; if that is not stored, by
+/// decreasing range of points.
 std::vector<std::size_t> order_of_card(l2r::scorecard const& card, inspected_member const& of) {
   std::vector<std::size_t> order;
   for (l2r::feature_part const& part : of.card.features)
@@ -151,8 +151,8 @@ std::vector<std::size_t> order_of_card(l2r::scorecard const& card, inspected_mem
   return order;
 }
 
-/// Of the first features the items, with their points and, where they are known, documents.
-/// `bar_of` gives what is shown of points beside them; without it nothing is.
+/// The items of the first features with their points and, if known, documents. `bar_of`, if given,
+/// returns a bar for the points.
 eval::table points_table(std::string title, scorecard_member const& member,
                          inspected_member const& of, std::size_t top,
                          std::function<std::string(double)> const& bar_of = {}) {
@@ -176,7 +176,7 @@ eval::table points_table(std::string title, scorecard_member const& member,
   return t;
 }
 
-/// The card: of each feature its items with their points.
+/// The card: each feature's items with their points.
 void add_member(scorecard_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
   if (member.options.page) return add_sheet(sheet_of(of), top > 0, to);
@@ -205,8 +205,8 @@ void add_member(scorecard_member const& member, inspected_member const& of, std:
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }
 
-/// Weights of z-scores: those that move scores furthest or, where that is not known, the largest,
-/// first.
+/// The weights of z-scores, by decreasing effect on scores or, if that is not stored, decreasing
+/// size.
 void add_member(linear_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
   l2r::linear_weights const& weights = member.weights;
@@ -241,8 +241,7 @@ void add_member(linear_member const& member, inspected_member const& of, std::si
   if (!t.rows.empty()) to.push_back({std::move(t)});
 }
 
-/// Curves: of each feature its weight and the points of its bins, those that move scores furthest
-/// first.
+/// The curves: each feature's weight and the points of its bins, by decreasing effect on scores.
 void add_member(joint_member const& member, inspected_member const& of, std::size_t top,
                 blocks& to) {
   say(to,
@@ -458,7 +457,7 @@ std::string member_title(std::size_t k, std::size_t members, l2r::model_member c
                       : fmt::format("Member {}, kind {}", k + 1, kind);
 }
 
-/// Features as bars and as a table, those that move scores furthest first.
+/// Features as bars and as a table, by decreasing effect on scores.
 void add_features(std::string title, std::vector<l2r::feature_part> const& parts,
                   inspected_member const& of, std::size_t top, blocks& to) {
   if (top == 0 || parts.empty()) return;
@@ -595,7 +594,7 @@ ordered_json inspection_json(inspected_model const& of) {
 
 namespace {
 
-/// The sizes that were tried.
+/// A chart of the sizes that were tried.
 chart card_frontier(std::string const& title, l2r::scorecard_member const& card) {
   bool const squares = card.options.loss == l2r::card_loss::point;
   std::string const quality = squares ? "squared error" : "NDCG";

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-// Documents as files. Figures in PDF are made of the SVG ones by librsvg's program.
+// Writes documents to files. librsvg's program converts SVG figures to PDF.
 namespace rulerank::inline v0::report {
 
 namespace {
@@ -28,7 +28,7 @@ constexpr named_values<document_form, 3> document_forms{{{"html", document_form:
                                                          {"markdown", document_form::markdown},
                                                          {"latex", document_form::latex}}};
 
-/// The options, if one document can be written so.
+/// Returns the options; throws if they are inconsistent.
 output_options checked(output_options options) {
   bool const text = options.form != document_form::html;
   if (text && options.path == "-")
@@ -49,7 +49,7 @@ std::string converter_for(figure_form figures) {
   return found;
 }
 
-/// The same bytes at each call, whatever the time is.
+/// Deterministic: the bytes do not depend on the time.
 std::string pdf_of(std::string const& converter, figure const& from) {
   process::environment environment = boost::this_process::environment();
   if (environment.count("SOURCE_DATE_EPOCH") == 0) environment["SOURCE_DATE_EPOCH"] = "0";
@@ -105,7 +105,7 @@ void document_output::write_figures(context const& ctx, std::vector<figure> cons
     add(fs::path(path).replace_extension(".svg"), one.svg);
     if (!converter_.empty()) add(path, pdf_of(converter_, one));
   }
-  // A full disk fails here, before a file takes its place.
+  // Detects a full disk before a file is replaced.
   for (output_file& file : files) file.flush();
   out_.flush();
   for (output_file& file : files) file.commit();
@@ -128,7 +128,7 @@ void document_output::write(context const& ctx, document const& of) {
     write_figures(ctx, made.figures, folder.string());
   } catch (...) {
     std::error_code has_others;
-    if (is_new) fs::remove(folder, has_others);  // where it is empty
+    if (is_new) fs::remove(folder, has_others);  // only if it is empty
     throw;
   }
 }

@@ -41,7 +41,7 @@ void check_bins(std::vector<int> const& all) {
                                              : counted(static_cast<std::uint64_t>(bins), "bin")));
 }
 
-/// None: not searched for.
+/// Empty: not searched.
 std::vector<std::optional<datasets::normalization>> norms_of(search_space const& s) {
   check_distinct("norm", s.norms);
   std::vector<std::optional<datasets::normalization>> norms(s.norms.begin(), s.norms.end());

@@ -24,7 +24,7 @@ constexpr std::uint32_t form = 1;
 
 constexpr std::string_view chosen_loss = "auto", cross_fitted = "cross-fit";
 
-/// The options of a card, without directions of single features.
+/// The options of a card without specifications of single features.
 json_text card_json(l2r::scorecard_options const& card) {
   l2r::card_page const& page = *card.page;
   return {{"loss", page.choose_loss ? chosen_loss : l2r::name_of(card.loss)},

@@ -25,7 +25,7 @@ namespace {
 using json_text = nlohmann::ordered_json;
 using items_ptr = std::shared_ptr<datasets::binned_dataset const>;
 
-/// The version of the state's form.
+/// Version of the state's format.
 constexpr int state_form = 1;
 
 enum class drawn : std::uint64_t { queries = 1, candidates = 2, folds = 3 };
@@ -43,7 +43,7 @@ std::size_t one_in(std::size_t keep, std::size_t of) {
   return (of + keep - 1) / keep;
 }
 
-/// Trials of all rungs when the first one tries `candidates`.
+/// The number of trials over all rungs if the first one tries `candidates`.
 std::size_t trials_of(std::size_t candidates, search_options const& options) {
   std::size_t all = 0;
   for (std::size_t k = 0; k < options.rungs; ++k) {
@@ -53,14 +53,14 @@ std::size_t trials_of(std::size_t candidates, search_options const& options) {
   return all;
 }
 
-/// The queries that rung k looks at.
+/// The number of queries that rung k uses.
 std::size_t queries_of(std::size_t k, std::size_t queries, search_options const& options) {
   for (std::size_t above = k + 1; above < options.rungs; ++above)
     queries = one_in(options.keep, queries);
   return queries;
 }
 
-/// The trials between two looks at the clock and the stop token.
+/// The number of trials between checks of the clock and the stop token.
 std::size_t trials_at_once(context const& ctx, search_options const& options) {
   constexpr std::size_t a_process = 8;
   if (!has_processes(ctx)) return 1;
@@ -128,7 +128,7 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
     max_label = std::max(max_label, crossed_.training->max_label());
   }
   order_ = draw_order(ctx.seed, drawn::queries, queries);
-  // A query's value must not depend on which others are judged with it.
+  // A query's value must not depend on the other queries judged.
   if (!rules_.max_label) rules_.max_label = max_label;
 }
 
@@ -196,7 +196,7 @@ l2r::model_member const& tuner::fitted_for(context const& ctx, std::size_t c,
   return keep(std::move(made));
 }
 
-/// What each candidate's cuts make is kept, so that models may refer to it.
+/// Keeps each candidate's binned sets, because models refer to them.
 std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const> members,
                                  query_batch const& batch) {
   std::map<prepared const*, std::pair<items_ptr, datasets::binned_dataset>> by_cuts;
@@ -233,7 +233,7 @@ std::vector<double> tuner::score(context const& ctx, std::span<std::size_t const
   return l2r::combine(batch.data.queries, scores);
 }
 
-/// Puts what the scores of a batch get into `values` [queries x measures].
+/// Evaluates the scores of a batch into `values` [queries x measures].
 void tuner::evaluate(context const& ctx, query_batch const& batch,
                      std::vector<double> const& scores, std::vector<double>& values) const {
   eval::query_values const got = eval::evaluate(ctx, batch.data, scores, measures_, rules_);
@@ -244,7 +244,7 @@ void tuner::evaluate(context const& ctx, query_batch const& batch,
 
 void tuner::extend(context const& ctx, std::size_t c, std::size_t queries) {
   context one = without_processes(ctx);
-  one.progress = {};  // progress counts trials, not their steps
+  one.progress = {};  // progress counts trials, not steps
   values_[c].resize(order_.size() * measures_.size());
   for (query_batch const& batch : batches_of(done_[c], queries))
     evaluate(one, batch, score(one, std::span(&c, 1), batch), values_[c]);
@@ -282,7 +282,7 @@ void tuner::share_out(context const& ctx, std::span<std::size_t const> candidate
 }
 
 std::vector<double> tuner::average(std::vector<double> const& values, std::size_t queries) const {
-  // Summed in the order of the file, as eval::evaluate does.
+  // Summed in file order, as eval::evaluate does.
   std::vector<std::size_t> seen(order_.begin(),
                                 order_.begin() + static_cast<std::ptrdiff_t>(queries));
   std::ranges::sort(seen);
@@ -410,7 +410,7 @@ search_result tuner::search(context const& ctx, std::size_t by, search_options c
     return x.candidate < y.candidate;
   };
   std::size_t const at_once = trials_at_once(ctx, options);
-  std::vector<std::size_t> rung;  // its trials
+  std::vector<std::size_t> rung;  // indices of its trials
   for (std::size_t k = 0; k < options.rungs; ++k) {
     double const until =
         options.max_seconds * static_cast<double>(k + 1) / static_cast<double>(options.rungs);
@@ -449,7 +449,7 @@ std::string tuner::state(std::string const& fingerprint) const {
   json["trials"] = json_text::array();
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
     if (done_[c] == 0) continue;
-    json_text values = json_text::array();  // query by query, in the order drawn
+    json_text values = json_text::array();  // by query, in random order
     for (std::size_t i = 0; i < done_[c]; ++i)
       for (std::size_t m = 0; m < measures_.size(); ++m)
         values.push_back(values_[c][order_[i] * measures_.size() + m]);

@@ -32,7 +32,7 @@ struct job {
   std::string out;
 };
 
-/// The input's own name; what is written is plain text, so .gz and .zst go.
+/// The input's own name without .gz and .zst, because outputs are plain text.
 std::string output_name(std::string const& input) {
   if (input == "-") return "stdin.txt";
   fs::path const name = fs::path(input).filename();
@@ -40,7 +40,7 @@ std::string output_name(std::string const& input) {
   return packed ? name.stem().string() : name.string();
 }
 
-/// Where every input goes; refuses outputs that meet each other or an input.
+/// Plans the output of every input; throws if outputs coincide with each other or an input.
 std::vector<job> plan(session& owner, discretize_arguments const& arguments,
                       std::string const& model) {
   std::vector<std::string> inputs = arguments.apply;
@@ -71,7 +71,7 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
   return jobs;
 }
 
-/// A file with bin numbers, complete but for its commit.
+/// Writes a file with bin numbers, without committing it.
 output_file binned_file(session& owner, discretize_arguments const& arguments,
                         datasets::dataset data, datasets::discretizer const& fitted,
                         std::string const& path) {
@@ -91,7 +91,7 @@ output_file binned_file(session& owner, discretize_arguments const& arguments,
 
 void discretize(session& owner, discretize_arguments const& arguments) {
   discretizer_arguments const& how = arguments.discretizer;
-  how.options();  // refuses wrong words before anything is read
+  how.options();  // throws for unknown keywords before anything is read
   std::string const model = arguments.model.empty()
                                 ? (fs::path(arguments.out_dir) / "discretizer.json").string()
                                 : arguments.model;
@@ -100,7 +100,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
   auto summary = nlohmann::ordered_json::object();
   datasets::discretizer fitted;
   folder_lock lock;
-  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  std::vector<output_file> written;  // committed together: all files or none
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     datasets::dataset data;
     {

@@ -28,7 +28,7 @@ struct engine_line {
   bool is_default;
 };
 
-/// Adds the engines of a module, which the verb chooses from by an option.
+/// Adds the engines of a module, with the verb and option that select them.
 template <class Engines>
 void add_lines(std::vector<engine_line>& lines, std::string_view verb, std::string_view option,
                Engines const& engines) {

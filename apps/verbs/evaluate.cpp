@@ -54,7 +54,7 @@ struct evaluate_options {
   std::string out = "-";
 };
 
-/// `1,3-5`, or names where features have them, or `all` that are listed; ascending.
+/// Parses `1,3-5`, feature names, or `all` (all listed features); ascending.
 std::set<std::uint32_t> parse_features(std::string const& text,
                                        std::set<std::uint32_t> const& listed,
                                        datasets::feature_names const& names) {
@@ -101,7 +101,7 @@ void check_inputs(session const& owner, evaluate_options const& o) {
     if (o.scores.empty() && o.features.empty())
       throw usage_error("--test and --folds need --scores or --feature");
   }
-  // What may be a stream; folders are none, though an empty name is wrong for them too.
+  // Inputs that may be streams; folders cannot, but an empty name is invalid for them too.
   std::vector<session::named_input> inputs{{"--qrels", o.qrels}};
   for (std::string const& path : o.tests) inputs.push_back({"--test", path});
   for (std::string const& argument : o.scores)
@@ -134,7 +134,7 @@ eval::comparison_options comparison_options_of(evaluate_options const& o) {
   return options;
 }
 
-/// The test set in the folder of a fold; test.txt where there is none.
+/// The test set in a fold's folder; test.txt if there is none.
 std::string test_file(fs::path const& fold) {
   for (char const* const name : {"test.txt", "test.csv", "test.tsv"}) {
     std::error_code absent;
@@ -143,8 +143,8 @@ std::string test_file(fs::path const& fold) {
   return (fold / "test.txt").string();
 }
 
-/// The test sets, and the names of their folds. Where features are systems, one has the same number
-/// in all sets, and the last set has the names of all.
+/// Reads the test sets and the names of their folds. If features are systems, each has the same
+/// number in all sets, and the last set has all names.
 std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const& o,
                                           std::vector<std::string>& folds) {
   std::vector<std::string> paths = o.tests;
@@ -163,7 +163,7 @@ std::vector<datasets::dataset> read_tests(session& owner, evaluate_options const
   return tests;
 }
 
-/// The score files of a system, one for each test set.
+/// The score files of a system, one per test set.
 std::vector<std::string> score_files(evaluate_options const& o, std::string const& argument,
                                      std::vector<std::string> const& folds) {
   std::vector<std::string> files;
@@ -180,7 +180,7 @@ std::vector<std::string> score_files(evaluate_options const& o, std::string cons
   return files;
 }
 
-/// Systems and the arguments that name them.
+/// Systems, and the arguments that name them.
 struct judged_systems {
   std::vector<eval::system_values> systems;
   std::vector<std::string> arguments;
@@ -207,7 +207,7 @@ void evaluate_features(session& owner, evaluate_options const& o,
   }
 }
 
-/// Where labels are fractional, which ones are relevant is to be said.
+/// With fractional labels, the lowest relevant label must be given.
 void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> const& tests,
                       std::vector<eval::measure> const& measures) {
   if (o.profile.relevant_from) return;
@@ -216,7 +216,7 @@ void expect_threshold(evaluate_options const& o, std::vector<datasets::dataset> 
       eval::expect_threshold(measures, test.name, "--relevant-from");
 }
 
-/// What only linear gains have a value for, under a profile with others.
+/// Throws for measures that need linear gains under a profile with other gains.
 void expect_linear_gain(std::vector<datasets::dataset> const& tests,
                         std::vector<eval::measure> const& measures, eval::profile const& p) {
   if (p.gain == eval::gain_function::linear) return;
@@ -234,8 +234,8 @@ void expect_linear_gain(std::vector<datasets::dataset> const& tests,
   }
 }
 
-/// The measures that are asked for and the share of judged documents among the first 10, unless
-/// one such share is asked for.
+/// The requested measures and the share of judged documents among the first 10, unless such a share
+/// is requested.
 std::vector<eval::measure> with_judged_share(std::vector<eval::measure> measures) {
   eval::measure const share = eval::parse_measure("judged@10");
   if (std::ranges::find(measures, share.kind, &eval::measure::kind) == measures.end())
@@ -249,7 +249,7 @@ bool all_judged(std::vector<datasets::dataset> const& tests) {
   });
 }
 
-/// Takes the last measure away where its value is 1 for each query of each system.
+/// Removes the last measure if its value is 1 for every query of every system.
 void drop_last_where_whole(std::vector<eval::system_values>& systems) {
   auto const last = [](eval::query_values const& v) { return v.column(v.measures.size() - 1); };
   for (eval::system_values const& system : systems)
@@ -266,13 +266,13 @@ void drop_last_where_whole(std::vector<eval::system_values>& systems) {
     }
 }
 
-/// The systems of --scores and --feature on the test sets.
+/// Evaluates the systems of --scores and --feature on the test sets.
 void evaluate_scores(session& owner, evaluate_options const& o,
                      std::vector<eval::measure> const& asked, eval::report& report) {
   std::vector<datasets::dataset> const tests = read_tests(owner, o, report.folds);
-  // What is not judged counts as not relevant: how much that is, is told.
+  // Unjudged documents count as not relevant: report their share.
   std::vector<eval::measure> const measures = all_judged(tests) ? asked : with_judged_share(asked);
-  // One r_max for all folds.
+  // All folds use the same r_max.
   eval::profile p = report.rules;
   std::int32_t largest = 0;
   for (datasets::dataset const& test : tests) largest = std::max(largest, test.max_label());
@@ -298,7 +298,7 @@ void evaluate_scores(session& owner, evaluate_options const& o,
   report.systems = std::move(judged.systems);
 }
 
-/// The same of judgments.
+/// As above, for judgments.
 void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p) {
   std::int32_t const most = eval::largest_label(p);
   for (auto const& query : judgments.queries)
@@ -310,7 +310,7 @@ void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p
                                 document.label, most));
 }
 
-/// The runs against the judgments.
+/// Evaluates the runs against the judgments.
 void evaluate_runs(session& owner, evaluate_options const& o,
                    std::vector<eval::measure> const& asked, eval::report& report) {
   auto const timer = owner.stage("evaluate");
@@ -347,7 +347,7 @@ std::string list_of_measures(eval::table_format format) {
   return eval::render(t, format);
 }
 
-/// The system of --reference.
+/// The index of the system of --reference.
 std::size_t system_named(std::string const& name, std::vector<eval::system_values> const& systems) {
   auto const at = std::ranges::find(systems, name, &eval::system_values::name);
   if (at != systems.end()) return static_cast<std::size_t>(at - systems.begin());

@@ -18,7 +18,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// How a document of the query is chosen.
+/// How the command line names a document of the query.
 struct chosen_document {
   std::optional<std::string> docid;
   std::optional<std::uint64_t> rank;
@@ -41,7 +41,7 @@ bool is_given(chosen_document const& of) {
   return of.docid || of.rank;
 }
 
-/// The documents of a query as a data set of their own.
+/// The documents of a query as a separate data set.
 datasets::dataset query_of(datasets::dataset const& data, datasets::query_group const& query) {
   std::vector<std::size_t> documents(query.size());
   std::iota(documents.begin(), documents.end(), query.begin);
@@ -54,7 +54,7 @@ datasets::dataset query_of(datasets::dataset const& data, std::string const& qid
   throw usage_error(fmt::format("--qid: found '{}', expected a query of {}", qid, data.name));
 }
 
-/// The document that `how` names; `order` is the ranking.
+/// The document that `how` names; `order`: the ranking.
 report::query_document find(datasets::dataset const& query, std::vector<std::size_t> const& order,
                             chosen_document const& how, std::string_view by_docid,
                             std::string_view by_rank) {
@@ -67,7 +67,9 @@ report::query_document find(datasets::dataset const& query, std::vector<std::siz
   }
   std::optional<std::size_t> found;
   for (std::size_t d = 0; d < query.size(); ++d) {
-    if (query.line_id(d) == *how.docid) return {query, d};  // before another's docid
+    if (query.line_id(d) == *how.docid)
+      return {query, d};  // takes precedence over another
+                          // document's docid
     if (query.docid(d) != *how.docid) continue;
     if (found)
       throw usage_error(fmt::format("{}: '{}' is two documents, expected {} or {}", by_docid,
@@ -80,7 +82,7 @@ report::query_document find(datasets::dataset const& query, std::vector<std::siz
   return {query, *found};
 }
 
-/// Refuses what makes no sense before anything is read.
+/// Throws for invalid options before anything is read.
 void check(session& owner, explain_arguments const& arguments) {
   if (!arguments.all && arguments.qid.empty())
     throw usage_error("--qid is required, or --all for all documents of all queries");
@@ -88,7 +90,7 @@ void check(session& owner, explain_arguments const& arguments) {
   owner.outputs({{"--out", arguments.out}});
 }
 
-/// Writes blocks or JSON in the form that the line asks for.
+/// Writes blocks or JSON in the requested format.
 class explanation_output {
  public:
   explanation_output(session& owner, explain_arguments const& arguments)
@@ -110,7 +112,7 @@ class explanation_output {
                       report::explanation(document, why, explainer.effects(why), words, top_),
                       form_));
   }
-  /// `of_first`, `of_second`: the effects, where there are several members.
+  /// `of_first`, `of_second`: the effects, used if there are several members.
   void explanation(report::query_document const& first, report::query_document const& second,
                    l2r::model_comparison const& why, l2r::score_effects const& of_first,
                    l2r::score_effects const& of_second,
@@ -144,7 +146,7 @@ all_words words_of(l2r::explainer const& explainer, l2r::scorer const& scorer,
   return words;
 }
 
-/// Writes why the documents that the line names have their scores.
+/// Writes explanations of the scores of the given documents.
 void write_explanation(session& owner, explain_arguments const& arguments,
                        l2r::explainer const& explainer, datasets::dataset const& query,
                        all_words const& words, explanation_output& out) {
@@ -172,7 +174,7 @@ void write_explanation(session& owner, explain_arguments const& arguments,
                   first, second, words);
 }
 
-/// Writes why all documents of the queries have their scores, query by query.
+/// Writes explanations of the scores of all documents, by query.
 void write_queries(session& owner, datasets::dataset const& test, l2r::scorer const& scorer,
                    datasets::feature_names const& names, explanation_output& out) {
   if (out.is_json()) out.write("[\n");
@@ -204,7 +206,7 @@ void explain(session& owner, explain_arguments const& arguments) {
     if (!arguments.qid.empty()) test = query_of(test, arguments.qid);
   }
   warn_of_lacking_features(owner, test, scorer.fitted());
-  // The members learned from the same documents, so that their features have the same numbers.
+  // The members learned from the same documents, so their features have the same numbers.
   test = datasets::renumbered(std::move(test), names_of(scorer.fitted().members.front()));
   auto const timer = owner.stage("explain");
   if (arguments.qid.empty()) {

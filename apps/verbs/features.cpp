@@ -29,7 +29,7 @@ struct features_arguments : pool_arguments {
   std::string columns;
 };
 
-/// Options that only matter where pairs are made of text: --pool has them already.
+/// Options that only apply if pairs are made from text; --pool already has pairs.
 void expect_none_beside_pool(CLI::App const& verb) {
   std::vector<std::string> const beside{"--pool",      "--out",      "--join",   "--join-columns",
                                         "--names-out", "--unjudged", "--device", "--threads",
@@ -77,8 +77,8 @@ void name_files(session& owner, features_arguments const& a) {
   expect_outside(owner, inputs, outputs);
 }
 
-/// Pairs made of text, and the search's lists where they are asked for. Labels of those that are
-/// not judged are `unlabelled`.
+/// Makes pairs from text and, if requested, the search's lists. Unjudged pairs have the label
+/// `unlabelled`.
 datasets::dataset pairs_of_text(session& owner, features_arguments& a,
                                 std::optional<datasets::run>& candidates) {
   knn::text_index_options const options = a.index_options(owner);
@@ -100,7 +100,7 @@ datasets::dataset pairs_of_text(session& owner, features_arguments& a,
   return make_pairs(owner, collection, topics, lists, how);
 }
 
-/// Pairs that were made before, with a label, without, or with the number of --unjudged.
+/// Reads existing pairs: with a label, without, or with the number of --unjudged.
 datasets::dataset read_pairs(session& owner, features_arguments const& a) {
   datasets::read_options how;
   how.optional_labels = true;
@@ -112,14 +112,13 @@ datasets::dataset read_pairs(session& owner, features_arguments const& a) {
   return data;
 }
 
-/// The character between the cells of delimited text, or 0 for SVMlight's lines: by the file's
-/// name.
+/// The delimiter of the cells by the file's name; 0 for SVMlight's lines.
 char delimiter_of(std::string_view path) {
   if (path.ends_with(".csv")) return ',';
   return path.ends_with(".tsv") ? '\t' : '\0';
 }
 
-/// Columns with names that were joined to features by number, as lines of --names.
+/// Named columns that were joined as numbered features, as lines for --names.
 std::string lines_of_names(datasets::joined_features const& joined) {
   std::string lines;
   for (std::size_t f = 0; f < joined.columns.size(); ++f)
@@ -127,7 +126,7 @@ std::string lines_of_names(datasets::joined_features const& joined) {
   return lines;
 }
 
-/// Which numbers columns with names got: `47 clicks, 48 page_rank`; the first of many.
+/// The numbers of named columns: `47 clicks, 48 page_rank`; the first ones if there are many.
 std::string numbered_columns(datasets::joined_features const& joined) {
   constexpr std::size_t most = 8;
   std::size_t const columns = joined.columns.size();
@@ -140,7 +139,7 @@ std::string numbered_columns(datasets::joined_features const& joined) {
   return words;
 }
 
-/// The columns of a file are joined; what they are called is added to `names`.
+/// Joins the columns of a file; adds their names to `names`.
 datasets::dataset joined(session& owner, features_arguments const& a, datasets::dataset data,
                          std::string const& path, std::string& names) {
   auto const timer = owner.stage("join");
@@ -178,7 +177,7 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
              : std::move(result.data);
 }
 
-/// Writes all outputs, and then puts them in their places.
+/// Writes all outputs and then commits them.
 void write_pairs(features_arguments const& a, datasets::dataset data,
                  std::optional<datasets::run> const& candidates, std::string const& names) {
   data.delimiter = delimiter_of(a.out);

@@ -29,18 +29,18 @@ struct fit_arguments : fitting_arguments {
   std::string peers, lightgbm;
   CLI::Option const* members = nullptr;
 
-  /// Whether the card is compared with other models: no one asked for certain members, or gave the
-  /// card, which folds of these documents do not judge.
+  /// Whether to compare the card with other models: not if certain members were requested, or the
+  /// card was given, because folds of these documents cannot judge it.
   bool compares() const {
     return members->count() == 0 && settings.file.empty() && member.card_file.empty();
   }
-  /// The option that asks for the comparison; null: none.
+  /// The option that requests the comparison; null: none.
   char const* asks_for_comparison() const {
     return best ? "--best" : !peers.empty() ? "--peers" : nullptr;
   }
 };
 
-/// What a member was made of.
+/// The size of a member's input.
 struct fitted_sizes {
   std::size_t features = 0;
   std::size_t items = 0;  ///< 0: none
@@ -79,7 +79,7 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
                       counted(items.items(), "item"))};
 }
 
-/// Prints the quality of each size of a card that was tried, and why one is chosen.
+/// Prints the quality of each card size tried, and the reason for the choice.
 void say_sizes(session& owner, l2r::fit_result const& result) {
   for (l2r::card_sizes const& sizes : result.sizes) {
     bool const squares = sizes.loss == l2r::card_loss::point;
@@ -100,7 +100,7 @@ void say_sizes(session& owner, l2r::fit_result const& result) {
   }
 }
 
-/// Says which features of a card depend on the other documents of a list.
+/// Reports the features of a card that depend on the other documents of a list.
 void say_where_it_is_not_portable(session& owner, datasets::dataset const& train,
                                   l2r::model const& model) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
@@ -117,8 +117,8 @@ void say_where_it_is_not_portable(session& owner, datasets::dataset const& train
         depend, counted(card->card.features.size(), "feature")));
 }
 
-/// Names the features of --card and --monotone that are not on the card. Only the labels keep those
-/// of --card off it.
+/// Names the features of --card and --monotone that are not on the card. Features of --card are
+/// left out only because of the labels.
 void say_what_is_left_out(session& owner, fit_arguments const& arguments,
                           datasets::dataset const& train, l2r::model const& model) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
@@ -141,7 +141,7 @@ void say_what_is_left_out(session& owner, fit_arguments const& arguments,
                     fmt::join(told, ", ")));
 }
 
-/// A member that gives all documents the same score is worth a warning.
+/// Warns of a member that gives all documents the same score.
 void warn_of_constants(session& owner, l2r::model const& model) {
   auto const is_zero = [](std::int64_t points) { return points == 0; };
   for (std::size_t k = 0; k < model.members.size(); ++k) {
@@ -161,7 +161,7 @@ void warn_of_constants(session& owner, l2r::model const& model) {
   }
 }
 
-/// Most labelled documents are alone in their query: a pool would say more of them.
+/// Suggests a pool if most labelled documents are the only ones of their query.
 void say_of_pool(session& owner, datasets::dataset const& train) {
   constexpr double few_compared = 0.5;
   l2r::label_counts const labels = l2r::count_labels(train);
@@ -183,7 +183,7 @@ nlohmann::ordered_json to_json(l2r::compared_model const& model) {
 
 constexpr char const* installed = "auto";
 
-/// The rankers of other libraries that --peers names, or those that are installed.
+/// The rankers of other libraries named by --peers, or the installed ones.
 std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& arguments) {
   if (arguments.peers.empty()) return {};
   learners::system_options const options{.lightgbm = arguments.lightgbm};
@@ -207,13 +207,14 @@ nlohmann::ordered_json comparison_json(l2r::fit_result const& result) {
   return json;
 }
 
-/// Whether scores depend on the other documents of a list: z-scores do, and averages of members.
+/// Whether scores depend on the other documents of a list, as z-scores and combinations of members
+/// do.
 bool depends_on_list(std::span<l2r::recipe const> recipes) {
   return recipes.size() > 1 || std::holds_alternative<l2r::linear_recipe>(recipes.front()) ||
          std::holds_alternative<l2r::joint_recipe>(recipes.front());
 }
 
-/// Adds the sizes that were tried, and the comparison with what was chosen and why.
+/// Adds the sizes tried, the comparison, and the choice with its reason.
 void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
   for (l2r::card_sizes const& sizes : result.sizes) {
     nlohmann::ordered_json one{{"loss", l2r::name_of(sizes.loss)}, {"chosen", sizes.chosen}};
@@ -225,7 +226,7 @@ void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
   json["choice"] = {{"name", result.compared[result.chosen].name}, {"reason", result.reason}};
 }
 
-/// Prints what the card costs beside the models that rank best without fitting on a page.
+/// Prints the difference between the card and the best models that do not fit a page.
 void say_comparison(session& owner, l2r::fit_result const& result, bool fits_best) {
   if (result.compared.empty())
     return owner.say(fmt::format("the card is not compared with other models: {}", result.reason));
@@ -263,7 +264,7 @@ void compare(session& owner, fit_arguments const& arguments, datasets::dataset c
   say_comparison(owner, result, arguments.best);
 }
 
-/// The training documents, those of the pool without labels among them.
+/// Reads the training documents, including unlabelled ones of the pool.
 datasets::dataset read_documents(session& owner, fit_arguments const& arguments) {
   auto const timer = owner.stage("read");
   datasets::dataset train = arguments.reading.read_judged(owner, arguments.train, "learn from");
@@ -271,7 +272,7 @@ datasets::dataset read_documents(session& owner, fit_arguments const& arguments)
   return datasets::labelled_by_sample(arguments.reading.read(owner, arguments.pool, 1), train);
 }
 
-/// Says what was fitted, on the terminal, in the manifest and as JSON.
+/// Reports the fit on the terminal, in the manifest and as JSON.
 void say_result(session& owner, fit_arguments const& arguments, datasets::dataset const& train,
                 std::size_t labelled, l2r::fit_result const& result) {
   l2r::model const& model = result.model;
@@ -313,7 +314,7 @@ void fit(session& owner, fit_arguments const& arguments) {
                                          {"--monotone", arguments.member.monotone},
                                          {"--card", arguments.member.card_file}});
   owner.outputs({{"--model", arguments.model}});
-  output_file written(arguments.model);  // one that cannot be written fails before the work
+  output_file written(arguments.model);  // an unwritable output fails before the work
   std::vector<ranker_recipe> recipes = arguments.recipes(owner);
   std::vector<l2r::compared_model> peers = peers_of(owner, arguments);
   datasets::dataset const train = read_documents(owner, arguments);

@@ -41,7 +41,7 @@ std::vector<datasets::run> read_runs(session& owner, fuse_arguments const& argum
   return runs;
 }
 
-/// Which of the runs have distances as scores.
+/// Which runs have distances as scores.
 std::vector<bool> distances_of(fuse_arguments const& arguments) {
   std::vector<bool> are(arguments.runs.size(), false);
   for (std::string const& path : arguments.distances) {
@@ -63,7 +63,7 @@ void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
                       runs[r].name, runs[r].name));
 }
 
-/// Warns of runs that lack queries of others: these are fused of fewer.
+/// Warns of runs that lack queries of others: fewer runs are fused for these.
 void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std::size_t queries) {
   for (datasets::run const& run : runs)
     if (run.queries.size() < queries)
@@ -71,7 +71,7 @@ void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std
                              run.queries.size(), queries));
 }
 
-/// A TREC run, or with --json on standard output an object a query.
+/// Writes a TREC run or, with --json on standard output, an object per query.
 void write(datasets::run const& fused, fuse_arguments const& arguments, bool as_json) {
   output_file out(arguments.out);
   auto const score = [&](datasets::run_query const& query, std::size_t i) {

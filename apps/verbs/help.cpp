@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-// The verbs that show the program itself: help, completion and, for the build and the tests of the
-// pages, pages and forms.
+// The verbs that describe the program itself: help, completion, and pages and forms, which the
+// build and the documentation's tests use.
 namespace rulerank::inline v0::apps {
 namespace {
 
@@ -41,7 +41,7 @@ void write_into(std::filesystem::path const& folder, std::string const& name,
   write_file((folder / name).string(), text);
 }
 
-/// A page for the program and one for each of its verbs.
+/// Writes a page for the program and one for each of its verbs.
 void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
   write_into(folder, page_name(app) + ".1", manual_page(app, version));
   for (CLI::App const* verb : shown_verbs(app)) write_manual(*verb, folder);

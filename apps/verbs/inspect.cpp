@@ -39,14 +39,14 @@ struct inspect_arguments {
   std::string format = "text";
   std::string out = "-";
   CLI::Option* documents_option = nullptr;
-  std::vector<CLI::Option*> of_test;  // that make sense with --test alone
+  std::vector<CLI::Option*> of_test;  // options that require --test
 };
 
 constexpr named_values<report::card_form, 3> card_forms{{{"html", report::card_form::html},
                                                          {"latex", report::card_form::latex},
                                                          {"pdf", report::card_form::pdf}}};
 
-/// The form of a page that shows a card; none for a text or JSON.
+/// The page format that shows a card; empty for a text or JSON.
 std::optional<report::card_form> card_form_of(inspect_arguments const& arguments) {
   for (auto const& [name, form] : card_forms)
     if (name == arguments.format) return form;
@@ -73,7 +73,7 @@ void check(session& owner, inspect_arguments& arguments) {
     if (option->count() > 0) throw usage_error(fmt::format("{} needs --test", option->get_name()));
 }
 
-/// --documents has a meaning for members `rules` alone.
+/// --documents only applies to members of kind `rules`.
 void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
   if (arguments.documents_option->count() == 0) return;
   for (l2r::model_member const& member : model.members)
@@ -111,7 +111,8 @@ report::inspected_file inspect_file(session& owner, inspect_arguments const& arg
           names.empty() ? own : names};
 }
 
-/// The card that is all of the model. Throws `usage_error` naming what needs one.
+/// The model's only member, a card. Throws `usage_error` with `needs`, the option that requires a
+/// card.
 l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::model const& model,
                                      std::string_view needs) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
@@ -121,14 +122,14 @@ l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::mo
   return *card;
 }
 
-/// A card as text that a person can change.
+/// A card as editable text.
 std::string card_text(inspect_arguments const& arguments, l2r::model const& model,
                       datasets::feature_names const& names) {
   l2r::scorecard_member const& card = card_of(arguments, model, "--format card");
   return l2r::to_text(card.card, *card.cuts, names);
 }
 
-/// Adds intervals of the points of a card.
+/// Adds confidence intervals of a card's points.
 void add_intervals(session& owner, inspect_arguments const& arguments, l2r::model const& model,
                    report::inspected_model& found) {
   l2r::scorecard_member const& card = card_of(arguments, model, "--bootstrap");
@@ -159,7 +160,7 @@ void write(session const& owner, inspect_arguments const& arguments, l2r::model 
 
 void inspect(session& owner, inspect_arguments& arguments) {
   check(owner, arguments);
-  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  output_file out(arguments.out);  // an unwritable output fails before the work
   l2r::model model;
   datasets::feature_names names;
   {

@@ -25,7 +25,7 @@ struct judgments_arguments {
   datasets::judgment_writing writing;
 };
 
-/// The forms that the command line names.
+/// The formats that the command line names.
 struct chosen_forms {
   std::optional<judgment_form> from;
   judgment_form to;
@@ -92,7 +92,7 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
   return read;
 }
 
-/// Writes the labelled log; returns its documents.
+/// Writes the labelled log; returns the number of its documents.
 std::size_t write_letor(session& owner, datasets::judgments_read const& read, output_file& out) {
   datasets::labelled_log const labelled = datasets::label_log(read.log, read.judgments);
   if (labelled.without_label > 0)

@@ -33,7 +33,7 @@ struct label_verb_arguments : reduction_arguments {
   page_arguments page;
 };
 
-/// The names of the labels say how many there are.
+/// The number of names determines the number of labels.
 std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   if (arguments.page.label_names.empty()) return {};
   std::vector<std::string> names = split_list(arguments.page.label_names);
@@ -48,7 +48,7 @@ std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
   return names;
 }
 
-/// Where nothing else is said, the answers and the result lie beside the pool.
+/// Default paths for the answers and the result, next to the pool.
 void name_files(session& owner, label_verb_arguments& arguments) {
   if (arguments.train == "-" && (arguments.out.empty() || arguments.resume.empty()))
     throw usage_error("--pool - without --out and --resume, expected both beside standard input");
@@ -63,7 +63,7 @@ void name_files(session& owner, label_verb_arguments& arguments) {
   owner.outputs(outputs);
 }
 
-/// Text on the page, as it can be shown.
+/// Reads text for the page and makes it displayable.
 std::string read_guidelines(std::string const& path) {
   constexpr std::size_t most_bytes = 65'536;
   std::string const text = datasets::read_file(path, "text for labellers");
@@ -76,8 +76,7 @@ std::string read_guidelines(std::string const& path) {
   return shown;
 }
 
-/// Until somebody ends it. The address is no message that --quiet could leave out: nobody can label
-/// without it.
+/// Serves until a labeller ends it. Prints the address even with --quiet: labelling requires it.
 void serve(session& owner, label_verb_arguments const& arguments, labelling::label_team& team,
            labelling::question_views& views, std::size_t documents,
            std::vector<std::string> label_names) {

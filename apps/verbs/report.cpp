@@ -35,7 +35,7 @@ void check(session& owner, report_arguments const& arguments) {
 
 void write_report(session& owner, report_arguments& arguments) {
   check(owner, arguments);
-  // An output that cannot be written fails before the work.
+  // An unwritable output fails before the work.
   report::document_output out({.form = report::document_form_from(arguments.format),
                                .figures = report::figure_form_from(arguments.figures),
                                .path = arguments.out});

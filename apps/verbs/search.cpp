@@ -33,10 +33,10 @@ struct search_text_arguments : search_arguments {
   text_arguments text;
 };
 
-/// Memory of an index that is made, for a byte of text (bench/results/mpi/memory.md).
+/// Bytes of memory to make an index, per byte of text (bench/results/mpi/memory.md).
 constexpr double index_bytes_a_byte = 12;
 
-/// The form of the queries: what is asked for, if the index has such terms.
+/// The format of the queries: the requested one, if the index has such terms.
 datasets::text_format format_of_queries(knn::text_index const& index, datasets::text_format asked) {
   using enum datasets::text_format;
   if (knn::holds_vectors(index.options())) {
@@ -83,8 +83,8 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   expect_index_file(arguments.index);
 }
 
-/// The corrector of the queries; none without --correct. Throws `error` for an index file without a
-/// dictionary.
+/// The corrector of the queries; empty without --correct. Throws `error` for an index file without
+/// a dictionary.
 std::optional<knn::spelling_corrector> corrector_of(session& owner,
                                                     search_text_arguments const& arguments,
                                                     knn::text_index const& index) {
@@ -106,7 +106,7 @@ std::vector<session::named_input> stop_lists(search_text_arguments const& argume
   return list ? std::vector{*list} : std::vector<session::named_input>();
 }
 
-/// How the documents are made ready to be searched.
+/// How the documents are prepared for the search.
 struct search_preparation {
   explicit search_preparation(search_text_arguments const& arguments)
       : options{text_arguments::metric_from(arguments.metric, knn::similarity::cosine),
@@ -120,7 +120,7 @@ struct search_preparation {
   }
 
   knn::sparse_search_options options;
-  knn::fish_options fish;  ///< of that engine
+  knn::fish_options fish;  ///< for that engine
 };
 
 /// One call of the verb.
@@ -193,7 +193,7 @@ class text_search {
                                                   arguments_.index);
   }
 
-  /// The index of all documents, or the one that was kept.
+  /// Makes the index of all documents, or opens the stored one.
   knn::text_index build() {
     context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
@@ -235,7 +235,7 @@ class text_search {
     owner_.expect_device_for(engine.name, engine.where);
   }
 
-  /// Reads the queries, searches batch after batch and writes.
+  /// Reads the queries, searches batch by batch and writes results.
   void search(knn::text_collection const& documents, knn::text_index_options const& reading,
               knn::similarity metric, neighbour_files& out) {
     correction_report corrections;
@@ -262,14 +262,14 @@ class text_search {
   std::size_t search_queries(knn::text_collection const& documents,
                              knn::text_index_options const& reading, neighbour_files& out,
                              correction_report& corrections) {
-    // A rank without parts reads the queries too, to know how many there are.
+    // A rank without parts also reads the queries, to know their number.
     bool const has_parts = documents.has_parts();
     auto const format =
         has_parts ? format_of_queries(documents.first_index(), reading.format) : reading.format;
     auto const corrector = has_parts ? corrector_of(owner_, arguments_, documents.first_index())
                                      : std::optional<knn::spelling_corrector>();
     context ctx = owner_.ctx();
-    ctx.progress = nullptr;  // of batches: how many there are is not known
+    ctx.progress = nullptr;  // the number of batches is unknown
     auto const asked_now = [&] {
       knn::text_search asked(documents, searchers_, queries_, arguments_.queries, {arguments_.pad});
       if (!filter_.empty()) asked.keep_only(filter_);

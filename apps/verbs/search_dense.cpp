@@ -32,18 +32,18 @@ struct search_dense_arguments : search_arguments {
   bool verify = false;
 };
 
-/// Whether a name ends with one of these, in letters of either case.
+/// Whether a name ends with one of these, ignoring case.
 bool ends_with_any(std::string name, std::initializer_list<std::string_view> ends) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return std::any_of(ends.begin(), ends.end(),
                      [&](std::string_view end) { return name.ends_with(end); });
 }
-/// Whether --out has numbers of rows, in a format that holds them, and not lines.
+/// Whether --out has row numbers in a matrix format instead of lines.
 bool is_matrix_name(std::string const& name) {
   return ends_with_any(name, {".ivecs", ".ibin", ".npy"});
 }
-/// Whether a name says a format of vectors, compressed or not.
+/// Whether a name has an extension of a vector format, compressed or not.
 bool is_vectors_name(std::string name) {
   for (std::string_view const end : {".gz", ".zst"})
     if (ends_with_any(name, {end})) name.resize(name.size() - end.size());
@@ -54,7 +54,7 @@ bool is_vectors_name(std::string name) {
   return false;
 }
 
-/// What is there to do: rows, or an index that was made; queries, or an index to make.
+/// Requires rows or an existing index, and queries or an index to make.
 void check_sources(search_dense_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
     throw usage_error("no rows, expected --collection or --index");
@@ -76,7 +76,7 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
                  "without --queries");
 }
 
-/// What the names of inputs and outputs say, or do not.
+/// Checks the formats implied by the names of inputs and outputs.
 void check_names(search_dense_arguments const& arguments, CLI::App const& verb) {
   for (auto const& [name, path, format] :
        {std::tuple{"--collection", &arguments.collection, &arguments.collection_format},
@@ -97,7 +97,7 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
         fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
   arguments.check_outputs(verb);
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
-  // The rows' ids are also for --filter, and kept with an index.
+  // --filter also uses the rows' ids, and an index stores them.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
   if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
     throw usage_error(
@@ -136,24 +136,24 @@ std::vector<std::string> names_of_formats() {
   return names;
 }
 
-/// The format of one of these names.
+/// The format of that name.
 datasets::vectors_format format_named(std::string_view name) {
   auto const known = datasets::vectors_formats();
   return std::find_if(known.begin(), known.end(), [&](auto const& one) { return one.name == name; })
       ->which;
 }
 
-/// Throws `usage_error` where rows have numbers that the values of --out do not hold.
+/// Throws `usage_error` if row numbers exceed the value range of --out.
 void expect_numbers_fit(search_dense_arguments const& arguments, std::size_t rows) {
   if (is_matrix_name(arguments.out))
     knn::neighbour_matrix::expect_rows("--out " + arguments.out, rows);
 }
 
-/// Lines of the neighbours, and where --out has numbers of rows these, which the first rank alone
-/// has.
+/// Writes lines of neighbours or, if --out is a matrix of row numbers, that matrix, on the first
+/// rank only.
 class dense_output final : public neighbour_files {
  public:
-  /// `in_rows`: --out of the first rank has numbers of rows, and not lines.
+  /// `in_rows`: the first rank's --out has row numbers instead of lines.
   dense_output(session& owner, search_dense_arguments const& arguments, bool in_rows,
                std::size_t queries)
       : neighbour_files(owner, in_rows ? std::string() : arguments.out, arguments.run,
@@ -229,7 +229,7 @@ class dense_search {
   }
 
  private:
-  /// Chooses the device for a search among so many values.
+  /// Chooses the device for a search over this many values.
   void choose_device(double values) {
     if (!queries_.empty())
       owner_.choose_device(
@@ -237,7 +237,7 @@ class dense_search {
           knn::dense_search_seconds(values, 1, static_cast<double>(queries_.size())));
   }
 
-  /// The index of the rows, which is kept where that is asked for, or the one that was kept.
+  /// Makes the index of the rows, stored if requested, or opens a stored one.
   knn::dense_collection prepare() {
     auto const parts = run_.find_parts(1);
     if (parts && !knn::dense_collection::searches_parts(engine_))
@@ -270,13 +270,13 @@ class dense_search {
   }
   bool keeps_ids() const { return !arguments_.index.empty() && !arguments_.ids.empty(); }
 
-  /// Ids that were kept with the index are its own.
+  /// An index has its own ids, stored with it.
   void name_rows(knn::dense_collection& rows) {
     if (!arguments_.collection.empty() && !arguments_.index.empty()) return;
     rows.call_rows(knn::row_ids(owner_.ctx(), arguments_.ids, rows.size(), "rows"));
   }
 
-  /// The classes that rows have, and where queries have labels theirs.
+  /// Sets up voting with the rows' classes and, if queries have labels, theirs.
   void vote(dense_output& out, std::vector<std::int32_t> const& labels,
             std::vector<std::int32_t> query_labels) {
     class_votes votes(arguments_.votes, owner_.destination(arguments_.classes));
@@ -293,7 +293,7 @@ class dense_search {
       auto const& engine = *find_engine(knn::dense_engines(), rows.first_index().engine());
       owner_.expect_device_for(engine.name, engine.where);
     }
-    // The first rank alone knows where --out goes.
+    // Only the first rank knows the destination of --out.
     bool const in_rows =
         value_from_first(owner_.ranks(), [&] { return is_matrix_name(arguments_.out); });
     expect_numbers_fit(arguments_, rows.size());
@@ -341,7 +341,7 @@ class dense_search {
 
 }  // namespace
 
-// Long because of the texts of its options.
+// Long because of its options' help texts.
 void add_search_dense(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_dense_arguments>();
   CLI::App* const verb = add_verb(

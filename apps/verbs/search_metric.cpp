@@ -19,7 +19,7 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::size_t checked_triples = 100000;
-/// Memory of objects and their index, for a byte of the objects' file
+/// Bytes of memory for objects and their index, per byte of the objects' file
 /// (bench/results/mpi/memory.md).
 constexpr double objects_bytes_a_byte = 20;
 
@@ -35,18 +35,18 @@ struct search_metric_arguments : search_arguments {
   bool check_metric = false;
 };
 
-/// An index that is kept is for many queries.
+/// A stored index is meant for many queries.
 constexpr std::size_t many = std::numeric_limits<std::size_t>::max();
 
-/// The type of index that is made, `automatic` where it is not said.
+/// The type of index to make; `automatic` if not given.
 knn::metric_index_type type_of(search_metric_arguments const& arguments) {
   auto const type = knn::metric_index_type_from(arguments.index_type);
   if (type != knn::metric_index_type::automatic) return type;
   return knn::index_type_of(knn::metric_engine_from(arguments.engine));
 }
 
-/// Throws `usage_error` for options that the type of index does not read, and for values and
-/// engines that are not for it: before anything is read or made.
+/// Throws `usage_error` for options that the type of index does not use, and for unsuitable values
+/// and engines, before anything is read or made.
 void check_index_options(search_metric_arguments const& arguments, CLI::App const& verb) {
   if (!(arguments.alpha > 0 && arguments.alpha <= 1))
     throw usage_error(
@@ -70,7 +70,7 @@ void check_index_options(search_metric_arguments const& arguments, CLI::App cons
   refuse("--alpha", knn::has_alpha(type), knn::has_alpha);
 }
 
-/// Throws `usage_error` where the name of a file of words says that it has vectors.
+/// Throws `usage_error` if the name of a file of words has an extension of vectors.
 void expect_words(std::string_view option, std::string const& path) {
   if (auto const format = datasets::vectors_format_of_name(path))
     throw usage_error(
@@ -109,7 +109,7 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
   expect_index_file(arguments.index);
 }
 
-/// How the collection is to be searched.
+/// How to search the collection.
 knn::metric_search_plan plan_of(search_metric_arguments const& arguments) {
   return {.index = {.type = knn::metric_index_type_from(arguments.index_type),
                     .bucket = arguments.bucket,
@@ -150,14 +150,14 @@ class metric_search {
   }
 
  private:
-  /// Throws for what one process alone does, before files are named.
+  /// Throws, before files are registered, for options that need a single process.
   static search_metric_arguments const& expect_one_process(
       session& owner, search_metric_arguments const& arguments) {
     if (arguments.split > 1) owner.expect_one_process("--split");
     return arguments;
   }
 
-  /// Throws `usage_error` for what a collection in parts cannot do.
+  /// Throws `usage_error` for options that a collection in parts does not support.
   void expect_parts() {
     if (arguments_.check_metric)
       throw usage_error(
@@ -183,8 +183,8 @@ class metric_search {
                                     [this](std::string const& what) { owner_.warn(what); });
   }
 
-  /// The index that was made, or one of the objects, which is kept where that is asked for. A rank
-  /// of a collection in parts has some of them, and searches on the CPU.
+  /// Opens the existing index, or makes one of the objects and stores it if requested. With a
+  /// collection in parts, each rank has some objects and searches on the CPU.
   knn::metric_collection prepare(search_run::parts parts) {
     context const& ctx = owner_.ctx();
     if (arguments_.collection.empty()) {
@@ -208,8 +208,8 @@ class metric_search {
     return made;
   }
 
-  /// Starts the GPUs where they are asked for or worth it, and says whether they do the search.
-  /// `type`: of the index, automatic where the engine may choose it.
+  /// Starts the GPUs if requested or worthwhile, and returns whether they do the search. `type`: of
+  /// the index; `automatic` if the engine may choose.
   bool choose_gpus(knn::metric_objects const& objects, knn::metric_index_type type) {
     if (arguments_.queries.empty()) return false;
     if (plan_.engine != knn::metric_engine::automatic) {
@@ -233,7 +233,7 @@ class metric_search {
     return true;
   }
 
-  /// How an index is made for so many queries. What `auto` takes is put into the summary, and said.
+  /// How to make an index for this many queries. Reports and records the choice for `auto`.
   knn::metric_index_options index_options(knn::metric_objects const& objects, std::size_t queries,
                                           bool on_gpus) {
     plan_.index.queries = queries;
@@ -247,7 +247,7 @@ class metric_search {
     return options;
   }
 
-  /// Throws `error` naming the objects whose distances are no metric's.
+  /// Throws `error` naming objects whose distances violate the metric axioms.
   void check(knn::metric_objects const& objects) {
     auto const timer = owner_.stage("check");
     std::string const& path =
@@ -290,7 +290,7 @@ class metric_search {
     run_.finish(out, queries, objects.size(), "object");
   }
 
-  /// Adds the work of the threads to the summary, or that of the parts with --split.
+  /// Adds the threads' work to the summary or, with --split, that of the parts.
   void describe_threads(knn::schedule_work const& work) {
     auto& summary = run_.summary;
     bool const is_split = arguments_.split > 1;
@@ -317,7 +317,7 @@ class metric_search {
     summary["pending"] = count_of(work.counts, "pending");
     summary["launches"] = work.launches;
     summary["gpus"] = work.devices;
-    // None searches where there are no queries or no objects.
+    // No GPU searches if there are no queries or no objects.
     if (work.devices > 0 && work.devices < owner_.ctx().devices.size())
       owner_.say(fmt::format("{} of {} searched: the queries of a call are too few for more",
                              work.devices, counted(owner_.ctx().devices.size(), "GPU")));

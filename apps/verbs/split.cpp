@@ -25,7 +25,7 @@ void split_data(session& owner, split_arguments& given) {
   if (!given.reading.group_files.empty())
     throw usage_error("--group: lines without qid would lose their queries");
   given.options.shuffle = !given.no_shuffle;
-  datasets::letor_rotation(0, given.options.folds);  // refuses wrong numbers first
+  datasets::letor_rotation(0, given.options.folds);  // validates the numbers first
   name_folds(owner, given.out_dir, given.options.folds);
   datasets::dataset data;
   {

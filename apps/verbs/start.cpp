@@ -1,5 +1,5 @@
-// One command from documents and queries to a decision: each step is a verb, whose line is shown,
-// and is passed over where its results are there already.
+// One command from documents and queries to a decision. Each step is a verb: its command line is
+// shown, and the step is skipped if its results exist.
 #include "apps/shared/arguments/text_arguments.hpp"
 #include "apps/shared/arguments/view_arguments.hpp"
 #include "apps/shared/options/options.hpp"
@@ -30,8 +30,8 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::size_t fewest_queries = 4;
-/// Documents of a query that are judged: those that come first in either ranking. They hold the
-/// first five of both.
+/// Number of judged documents per query: the top of the two rankings, which includes the first five
+/// of both.
 constexpr std::size_t judged_documents = 10;
 constexpr char const* measure = "NDCG@5";
 constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
@@ -51,8 +51,8 @@ struct start_arguments {
 };
 
 struct step {
-  std::string what;                ///< for people
-  std::vector<std::string> files;  ///< in the folder; the step is done where all of them are there
+  std::string what;                ///< description
+  std::vector<std::string> files;  ///< in the folder; the step is done if all exist
   std::vector<std::string> line;   ///< the verb and its options
 };
 
@@ -65,7 +65,7 @@ bool is_done(start_arguments const& a, std::vector<std::string> const& files) {
       files, [&](std::string const& name) { return std::filesystem::exists(path_in(a, name)); });
 }
 
-/// Calls visit(option, key, value) for each option that a folder keeps under this key.
+/// Calls visit(option, key, value) for each option that a folder stores under this key.
 template <class Arguments, class Visit>
 void for_each_kept(Arguments& a, Visit const& visit) {
   visit("--collection", "documents", a.documents);
@@ -92,8 +92,8 @@ nlohmann::ordered_json settings_of(start_arguments a) {
   return settings;
 }
 
-/// Bytes and time of change of a file, or of all files of a folder. Throws `error` where there is
-/// none.
+/// The size and modification time of a file, or of all files of a folder. Throws `error` if there
+/// is none.
 nlohmann::ordered_json state_of(std::string const& path) {
   if (!std::filesystem::exists(path))
     throw error({path, 1, 1}, "found no file or folder of this name, expected texts");
@@ -113,7 +113,7 @@ nlohmann::ordered_json state_of(std::string const& path) {
 
 constexpr char const* expected_settings = "what rulerank start wrote";
 
-/// Takes what a folder was begun with; options that the line gives must not differ, but for the
+/// Restores the options that the folder was begun with; given options must be equal, except the
 /// guidelines. Throws `error` for texts that changed since.
 void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path) {
   nlohmann::ordered_json const given = settings_of(a);
@@ -122,7 +122,7 @@ void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path
   nlohmann::ordered_json states;
   std::string const guidelines = a.page.guidelines;
   try {
-    kept.emplace("encoding", "");  // folders of earlier versions have none
+    kept.emplace("encoding", "");  // absent in folders of earlier versions
     for_each_kept(a,
                   [&](char const*, char const* key, auto& value) { kept.at(key).get_to(value); });
     states = {kept.at("documents_state"), kept.at("queries_state")};
@@ -156,8 +156,8 @@ std::size_t words_of(datasets::text_document const& document) {
   return words;
 }
 
-/// Warns where DOCS and QUERIES are probably in the wrong order: the queries are more bytes, and
-/// half of them are longer than the longest document.
+/// Warns if DOCS and QUERIES are probably swapped: the queries have more bytes, and half of them
+/// are longer than the longest document.
 void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_options reading,
                      features::pool_topics const& topics) {
   std::vector<std::size_t> lengths;
@@ -165,14 +165,14 @@ void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_op
   auto const middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::ranges::nth_element(lengths, middle);
   std::size_t longest = 0;
-  reading.warn = {};  // what is left out is said when the documents become features
+  reading.warn = {};  // omissions are reported when documents become features
   try {
     datasets::read_documents(
         owner.ctx(), a.documents, value_named<datasets::text_format>(text_formats(false), a.format),
         [&](datasets::text_document&& one) { longest = std::max(longest, words_of(one)); },
         reading);
   } catch (error const&) {
-    return;  // the first step reads them, too, and says what is wrong
+    return;  // the first step reads them and reports the error
   }
   if (*middle > longest)
     owner.warn(fmt::format(
@@ -191,8 +191,8 @@ std::string line_of(datasets::text_document const& query) {
   return line + "\n";
 }
 
-/// Begins the folder: deals the queries, by --seed, to those whose documents are labelled and those
-/// that are judged, and keeps the options.
+/// Begins the folder: splits the queries by --seed into those with documents to label and those to
+/// judge, and stores the options.
 void begin_folder(session& owner, start_arguments const& a, std::string const& path) {
   if (a.documents.empty())
     throw usage_error(fmt::format(
@@ -225,7 +225,7 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
                           counted(count, "query", "queries")));
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(judged));
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(judged), order.end());
-  // The mark says that these queries are UTF-8, whatever the encoding of the documents.
+  // The mark declares these queries as UTF-8, whatever the documents' encoding.
   std::string judge(a.encoding.empty() ? "" : utf8_mark), learn = judge;
   for (std::size_t i = 0; i < count; ++i)
     (i < judged ? judge : learn) += line_of(topics.texts[order[i]]);
@@ -290,7 +290,8 @@ std::vector<std::string> joined(std::vector<std::string> line,
   return line;
 }
 
-/// The documents of a pool in the folder, at most `most`; `most` where the pool is not made.
+/// The number of documents of a pool in the folder, at most `most`; `most` if the pool does not
+/// exist.
 std::size_t documents_in(start_arguments const& a, char const* pool, std::size_t most) {
   std::string const path = path_in(a, pool);
   if (!std::filesystem::is_regular_file(path)) return most;
@@ -298,7 +299,7 @@ std::size_t documents_in(start_arguments const& a, char const* pool, std::size_t
   return std::min(most, static_cast<std::size_t>(std::ranges::count(lines, '\n')));
 }
 
-/// The steps, as far as the pools in the folder say how many documents they have.
+/// The steps, as far as existing pools determine their numbers of documents.
 std::vector<step> steps_of(start_arguments const& a) {
   step_lines const of(a);
   auto const in = [&](char const* name) { return of.in(name); };
@@ -352,7 +353,7 @@ std::vector<step> steps_of(start_arguments const& a) {
   };
 }
 
-/// The options of the line that every verb has.
+/// The common options of the command line.
 std::vector<std::string> common_options(run_options const& run) {
   std::vector<std::string> words;
   if (run.device != "auto") words.insert(words.end(), {"--device", run.device});
@@ -362,7 +363,7 @@ std::vector<std::string> common_options(run_options const& run) {
   return words;
 }
 
-/// Whether the verb did what it was to do; else the program ends with its code.
+/// Whether the verb succeeded; otherwise the program ends with its exit code.
 bool run_step(session& owner, std::vector<std::string> line) {
   line = joined(std::move(line), common_options(owner.run));
   owner.say("$ " + shell_line(line));
@@ -445,14 +446,14 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
   labelling::listen_address const address = labelling::listen_address_from(a.listen);
   folder_lock const lock = owner.hold(a.dir);
   std::string const settings = path_in(a, "start.json");
-  // Until its pool is made, a folder may begin anew with other texts or options.
+  // Until its pool exists, a folder may be begun again with other texts or options.
   bool const is_begun = std::filesystem::exists(settings) &&
                         (std::filesystem::exists(path_in(a, "pool.txt")) || a.documents.empty());
   if (is_begun)
     take_kept(a, verb, settings);
   else
     begin_folder(owner, a, settings);
-  // An address that is not free would stop a later step.
+  // An address in use would make a later step fail.
   if (!is_done(a, {"labelled.txt", "judged.txt"})) labelling::http_server const probe(address);
   std::size_t const count = steps_of(a).size();
   for (std::size_t i = 0; i < count; ++i) {

@@ -44,7 +44,7 @@ struct tune_verb_arguments {
   ranker_arguments ranker;
 };
 
-/// SHA-256 of all that a candidate's values depend on.
+/// SHA-256 over all inputs of a candidate's values.
 std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
                            eval::profile const& rules) {
   nlohmann::ordered_json json{{"version", version}, {"commit", commit()}};
@@ -64,13 +64,14 @@ std::string fingerprint_of(session const& owner, tune_verb_arguments const& a,
   return sha256_hex(json.dump());
 }
 
-/// The options as the library has them.
+/// The options in the library's types.
 struct tune_plan {
   eval::table_format format;
   tuning::search_options search;
   tuning::search_space search_space;
-  datasets::discretizer_options discretizer;          ///< its method and bins are searched for
-  std::shared_ptr<datasets::discretizer const> cuts;  ///< given: they are not
+  datasets::discretizer_options discretizer;          ///< method and bins are searched
+  std::shared_ptr<datasets::discretizer const> cuts;  ///< given cuts: method and bins are not
+                                                      ///< searched
   std::vector<eval::measure> measures;
   eval::profile rules;
   l2r::engine_options engine;
@@ -80,14 +81,14 @@ bool has_kind(tuning::search_space const& searched, std::string_view kind) {
   return std::ranges::find(searched.kinds, kind) != searched.kinds.end();
 }
 
-/// Names the defaults that a search of one kind is compared with; empty: the recommended members.
+/// The defaults that a search of one kind is compared with; empty: the recommended members.
 std::string own_defaults(tuning::search_space const& searched) {
   if (searched.kinds.size() > 1) return {};
   if (searched.kinds.front() == "rules") return "defaults for rules";
   return searched.kinds.front() == "card" ? "defaults for cards" : "";
 }
 
-/// Refuses wrong words before anything else; reads the cuts that are given.
+/// Validates keywords first; then reads given cuts.
 tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
   tune_plan plan;
   plan.format = owner.run.json ? eval::table_format::json : eval::table_format_from(a.format);
@@ -113,14 +114,14 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
   return plan;
 }
 
-/// What tuning is compared with.
+/// The models that tuning is compared with.
 struct comparisons {
-  std::vector<tuning::candidate> defaults;  ///< are kept where it gained nothing over them
-  std::vector<tuning::candidate> fit;       ///< what fit gives, where these are not the defaults
+  std::vector<tuning::candidate> defaults;  ///< kept if tuning gained nothing over them
+  std::vector<tuning::candidate> fit;       ///< fit's choice, if not the defaults
   std::string fit_words;
 };
 
-/// Takes from the command line the options that are not searched for.
+/// Sets the options that are not searched from the command line.
 void complete(tune_plan const& plan, tuning::candidate& one) {
   if (one.linear) {
     one.linear->missing = plan.discretizer.missing;
@@ -138,7 +139,7 @@ void complete(tune_plan const& plan, tuning::candidate& one) {
   if (plan.cuts) one.cuts = {plan.cuts->options.method, plan.cuts->options.bins, {}};
 }
 
-/// The defaults are the program's where all candidates are rules or all are cards, else the
+/// The defaults are the program's if all candidates are rules or all are cards, else the
 /// recommended members for these training documents.
 comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_plan const& plan,
                            datasets::dataset const& train) {
@@ -167,7 +168,7 @@ comparisons comparisons_of(session& owner, tune_verb_arguments const& a, tune_pl
 tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::dataset const& train,
                          datasets::dataset const& vali, tuning::cuts const& by) {
   auto const timer = owner.stage("discretize");
-  context const alone = without_processes(owner.ctx());  // in a trial of this rank
+  context const alone = without_processes(owner.ctx());  // within a trial of this rank
   datasets::discretizer_options wanted = plan.discretizer;
   wanted.method = by.method;
   wanted.bins = by.bins;
@@ -180,7 +181,7 @@ tuning::prepared prepare(session& owner, tune_plan const& plan, datasets::datase
   return items;
 }
 
-/// What fit gives, beside what was chosen; null where it is the defaults.
+/// fit's result next to the choice; null if it is the defaults.
 nlohmann::ordered_json fit_json(tuning::tuner const& tuner, tuning::search_result const& result,
                                 std::vector<eval::measure> const& measures) {
   if (!result.beside) return nullptr;
@@ -200,7 +201,7 @@ void write_results(session& owner, tune_verb_arguments const& a, eval::table_for
                    nlohmann::ordered_json const& fit) {
   owner.meet();
   if (!owner.ranks().is_first()) return;
-  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  std::vector<output_file> written;  // committed together: all files or none
   if (!a.trials.empty())
     written.emplace_back(a.trials).write(eval::render(table, eval::table_format::tsv));
   if (!a.out.empty()) written.emplace_back(a.out).write(json_text_of(best));
@@ -220,7 +221,7 @@ std::string interval_text(tuning::against_defaults const& of, eval::measure cons
                      of.gain.high);
 }
 
-/// One line: what tuning brought on the queries that it chose by.
+/// One line: the gain of tuning on the queries that it chose by.
 std::string gain_text(tuning::against_defaults const& of, eval::measure const& by,
                       std::string_view defaults) {
   std::string const gain = interval_text(of, by);
@@ -233,7 +234,7 @@ std::string gain_text(tuning::against_defaults const& of, eval::measure const& b
                      queries, of.gain.low > 0 ? "significant" : "not significant");
 }
 
-/// One line: what the chosen rules or cards have more than what fit gives without settings.
+/// One line: the difference between the chosen rules or cards and fit without settings.
 std::string beside_fit_text(tuning::against_defaults const& of, eval::measure const& by,
                             std::string const& members) {
   std::string const whole =

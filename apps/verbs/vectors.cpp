@@ -21,7 +21,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// Texts that become vectors of the space: where they stand and what is written of them.
+/// Texts to convert to vectors of the space: the paths of input and outputs.
 struct vector_files {
   std::string in, out, ids;
 };
@@ -35,7 +35,7 @@ struct vectors_arguments {
   text_arguments text;
 };
 
-/// Throws `usage_error` for a file that does not hold such values.
+/// Throws `usage_error` for a file format that cannot hold such values.
 void expect_form(char const* option, std::string const& path, bool doubles) {
   if (path.empty() || path.ends_with(".npy") ||
       (!doubles && (path.ends_with(".fvecs") || path.ends_with(".fbin"))))
@@ -100,7 +100,7 @@ std::string id_line(std::string_view id) {
   return fmt::format("{}\n", id);
 }
 
-/// Adds the files of some vectors and their ids, complete but for their commits.
+/// Writes vectors and their ids to files, without committing them.
 void write(session& owner, vectors_arguments const& arguments, vector_files const& to,
            datasets::vectors const& rows, std::string const& ids,
            std::vector<output_file>& written) {
@@ -126,7 +126,7 @@ std::string ids_of(knn::text_index const& index) {
   return ids;
 }
 
-/// Vectors of the space, of whatever is to be written.
+/// Writes the vectors of all requested texts.
 void write_all(session& owner, vectors_arguments const& arguments, knn::text_index const& index,
                knn::latent_space const& space, std::vector<datasets::text_document> const& topics,
                std::vector<datasets::text_document> const& more) {
@@ -134,7 +134,7 @@ void write_all(session& owner, vectors_arguments const& arguments, knn::text_ind
   auto const timer = owner.stage("fold in");
   std::string const ids = arguments.collection.ids.empty() ? std::string() : ids_of(index);
   auto const documents = space.fold_in(ctx, index.index().documents());
-  std::vector<output_file> written;  // appear together, so that a fault leaves none of them
+  std::vector<output_file> written;  // committed together: all files or none
   if (!topics.empty())
     write(owner, arguments, arguments.topics, space.fold_in(ctx, index.queries(ctx, topics)),
           ids_of(topics), written);

@@ -18,14 +18,14 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// Engines give the same bits: anything else is a fault of this program.
+/// Engines give the same bits; a difference is a bug of this program.
 void expect_same_score(double explained, double scored) {
   if (explained != scored)
     throw std::logic_error(
         fmt::format("the rules add up to {}, the engine's score is {}", explained, scored));
 }
 
-/// From 1.
+/// Returns a rank from 1.
 std::size_t rank_of(std::vector<std::size_t> const& order, std::size_t d) {
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), d) - order.begin()) + 1;
 }

@@ -66,7 +66,7 @@ void expect_joint_items(joint_member const& by, datasets::binned_dataset const& 
     throw usage_error("documents of other items than the joint member has points for");
 }
 
-/// joint_parts to `parts`.
+/// As joint_parts, into `parts`.
 void put_parts(joint_member const& by, joint_documents const& documents, std::size_t d,
                std::vector<double>& parts) {
   datasets::binned_dataset const& items = documents.items;

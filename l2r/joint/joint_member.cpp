@@ -11,15 +11,16 @@
 
 #include <fmt/format.h>
 
-// The kind `joint`: lines, points and tables of one fit.
+// The member kind `joint`: lines, points and tables of one fit.
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
-constexpr std::int64_t most_joint_points = std::int64_t{1} << 52;  // doubles have all of these
+constexpr std::int64_t most_joint_points = std::int64_t{1} << 52;  // exactly representable as
+                                                                   // double
 
 cuts_pointer const& no_joint_cuts(model_member const&) {
-  static cuts_pointer const none;  // it takes raw documents
+  static cuts_pointer const none;  // the kind scores raw documents
   return none;
 }
 
@@ -36,7 +37,7 @@ model_member fit_joint_member(context const& ctx, fitting& from, recipe const& h
   return fit_joint(ctx, training, wanted.options);
 }
 
-/// Features and items of a joint member, by its cuts.
+/// A joint member with the features and items of its cuts.
 joint_member items_by(cuts_pointer const& cuts) {
   joint_member member;
   member.cuts = cuts;
@@ -46,7 +47,7 @@ joint_member items_by(cuts_pointer const& cuts) {
   return member;
 }
 
-/// How many points the table of two features has.
+/// The number of cells in the table of two features.
 std::size_t cells_of(joint_member const& member, std::size_t first, std::size_t second) {
   bool const missing = member.cuts->options.missing == datasets::missing_values::item;
   auto const groups = [&](std::size_t f) {

@@ -28,12 +28,12 @@ constexpr std::size_t documents_a_block = 1024;
 constexpr std::size_t rows_a_piece = 8;
 constexpr std::string_view cross_fitted_strength = "cross-fit";
 
-/// What a document has of a feature that it does not list.
+/// The value of a feature that a document does not list.
 double unlisted_value(linear_options const& options) {
   return datasets::unlisted_value(options.missing, options.unlisted);
 }
 
-/// A file whose names are all others is one of other features, or of features renamed.
+/// Names without any match indicate a file of other or renamed features.
 void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_names const& names) {
   if (data.names.empty() || names.empty()) return;
   std::set<std::string_view> known;
@@ -47,12 +47,12 @@ void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_na
                           rulerank::quoted(names.begin()->second)));
 }
 
-/// The sums of one fold's documents: of products of unknowns, and of these with labels.
+/// The sums over one fold's documents: products of unknowns, and products with labels.
 struct moments {
   explicit moments(std::size_t unknowns) : products(unknowns), with_label(unknowns) {}
   symmetric_matrix products;
   std::vector<double> with_label;
-  double labels = 0;  // squares
+  double labels = 0;  // sum of squared labels
 
   void add(moments const& other) {
     for (std::size_t r = 0; r < with_label.size(); ++r) {
@@ -61,7 +61,7 @@ struct moments {
     }
     labels += other.labels;
   }
-  /// The sum of squares that weights leave of these labels.
+  /// The sum of squared errors of the weights.
   double left_by(std::vector<double> const& w) const {
     double sum = labels;
     for (std::size_t r = 0; r < w.size(); ++r) {
@@ -73,8 +73,8 @@ struct moments {
   }
 };
 
-/// The labelled documents as numbers: z-scores, then 1 for each missing value less its share in the
-/// query, of all documents; labels less their mean.
+/// The labelled documents as rows: z-scores, then for each missing value 1 minus the share of
+/// missing values in the query (over all its documents). Labels are centred on their mean.
 class design {
  public:
   design(context const& ctx, datasets::dataset const& train, linear_options const& options)
@@ -99,18 +99,18 @@ class design {
     find_means();
   }
 
-  /// Those that have labelled documents.
+  /// The number of queries with labelled documents.
   std::size_t queries() const { return lists_.size(); }
 
   std::vector<std::uint32_t> const& features() const { return features_; }
   std::size_t unknowns() const { return unknowns_; }
-  /// The unknown of feature k's missing values; 0: it has none.
+  /// The unknown of feature k's missing values; 0: none.
   std::size_t column_of_missing(std::size_t k) const { return column_of_missing_[k]; }
 
   /// How the labelled documents use a feature.
   struct use {
-    double size = 0;     // the mean size of the z-scores, of missing values 0
-    double missing = 0;  // the share of documents that miss the value
+    double size = 0;     // mean absolute z-score, 0 for missing values
+    double missing = 0;  // share of documents without the value
   };
   std::vector<use> uses() const {
     std::vector<use> of(features_.size());
@@ -179,7 +179,7 @@ class design {
     }
   }
   double label(std::size_t i) const { return data_.labels[labelled_[i]] - mean_label_; }
-  /// The unknowns of the i-th labelled document.
+  /// Writes the row of the i-th labelled document.
   void fill(std::size_t i, double* x) const {
     std::size_t const indicators = unknowns_ - features_.size();
     for (std::size_t j = 0; j < indicators; ++j)
@@ -195,14 +195,14 @@ class design {
 
   datasets::dataset data_;                    // all documents
   std::vector<std::size_t> labelled_;         // those with a label
-  std::vector<datasets::query_group> lists_;  // of these
+  std::vector<datasets::query_group> lists_;  // of the labelled documents
   std::vector<std::uint32_t> features_;
   double unlisted_;
   std::size_t unknowns_ = 0;
   std::vector<std::size_t> column_of_missing_;
   std::vector<std::size_t> query_;  // [labelled documents]
   double mean_label_ = 0;
-  std::vector<double> shares_;  // [queries x indicators] of all documents that miss the value
+  std::vector<double> shares_;  // [queries x indicators] share of all documents without the value
 };
 
 std::vector<double> weights_of(context const& ctx, moments const& of, double strength) {
@@ -211,7 +211,7 @@ std::vector<double> weights_of(context const& ctx, moments const& of, double str
   return solve_positive_definite(ctx, system, of.with_label);
 }
 
-/// The strength whose fits leave the smallest sum of squares on the folds left out.
+/// The strength with the smallest held-out sum of squared errors.
 double best_strength(context const& ctx, std::vector<moments> const& folds) {
   std::array<double, strengths.size()> errors{};
   for (std::size_t k = 0; k < folds.size(); ++k) {
@@ -234,7 +234,7 @@ std::int64_t whole_weight(double weight) {
   return static_cast<std::int64_t>(scaled);
 }
 
-/// Part k of a document that has this z-score, or misses the value.
+/// Part k of a document's score, from its z-score or missing value.
 linear_part part_of(linear_weights const& by, std::size_t k, double z) {
   feature_weight const& feature = by.features[k];
   if (!std::isnan(z)) return {z, false, z * value_of_weight(feature.weight)};

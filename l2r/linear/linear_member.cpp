@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-// The kind `linear`: weights of raw features.
+// The member kind `linear`: weights of raw features.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -54,7 +54,7 @@ std::int64_t weight_from(json_fields const& from, std::string_view key) {
   return weight;
 }
 
-/// The k-th feature; names go to those before.
+/// Reads the next feature; `names` holds the names read before.
 void read_feature(json_fields const& from, linear_weights& w, std::set<std::string>& names) {
   feature_weight one;
   one.feature = static_cast<std::uint32_t>(

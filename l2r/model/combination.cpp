@@ -12,7 +12,7 @@ list_moments moments_of(std::span<double const> scores) {
   double const mean = sum / size;
   for (double const score : scores) squares += (score - mean) * (score - mean);
   double const deviation = std::sqrt(squares / size);
-  // Equal scores may miss their mean by a rounding.
+  // Rounding can make the mean of equal scores differ from them.
   return {mean, deviation > 1e-12 * std::abs(mean) ? deviation : 0};
 }
 

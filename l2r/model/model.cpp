@@ -36,7 +36,7 @@ std::uint32_t little_endian(char const* from) {
   return value;
 }
 
-/// What the header says of training documents.
+/// The header's entry for training documents.
 nlohmann::ordered_json header_of(datasets::binned_dataset const& t) {
   nlohmann::ordered_json columns = nlohmann::ordered_json::array();
   for (std::size_t f = 0; f < t.feature_count(); ++f)
@@ -52,7 +52,7 @@ void append_bytes(std::string& to, datasets::binned_dataset const& t) {
   for (std::int32_t label : t.labels) append_little_endian(to, static_cast<std::uint32_t>(label));
 }
 
-/// Takes the bytes of a model file's binary part one after the other.
+/// Reads the binary part of a model file sequentially.
 class binary_part {
  public:
   binary_part(std::string_view bytes, std::string name) : left_(bytes), name_(std::move(name)) {}
@@ -76,7 +76,7 @@ class binary_part {
   std::string name_;
 };
 
-/// Feature f's column of `t`, of which `t` has those before it.
+/// Reads feature f's column of `t`; earlier columns are already in `t`.
 void read_column(datasets::binned_dataset& t, std::size_t f, json_fields const& header,
                  binary_part& bytes) {
   t.features.push_back(static_cast<std::uint32_t>(header.integer("feature", 0, largest_label)));
@@ -100,7 +100,7 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   t.documents = header.integer("documents", 1, std::numeric_limits<std::uint32_t>::max());
   t.max_label = static_cast<std::int32_t>(header.integer("max_label", 0, largest_label));
   nlohmann::ordered_json const& columns = header.list("columns");
-  // Taken before anything of that size is made; the columns take theirs from it.
+  // Checks the size before allocating; the columns are cut from `codes`.
   std::string_view const codes = bytes.take(columns.size() * t.documents);
   std::string_view const labels = bytes.take(4 * t.documents);
   binary_part column_bytes(codes, header.name());
@@ -122,7 +122,7 @@ datasets::binned_dataset read_training(json_fields const& header, binary_part& b
   return t;
 }
 
-/// `version`: of the file.
+/// `version`: of the model file.
 model_member read_member(json_fields const& header, stored_parts const& parts, int version) {
   std::string const& name = header.word("kind");
   std::string known;
@@ -162,7 +162,7 @@ model parse(nlohmann::ordered_json const& json, std::string_view payload, std::s
   return m;
 }
 
-/// Refuses versions that this program does not read.
+/// Throws for versions that this program does not read.
 int version_from(std::string_view version, std::string const& name) {
   for (int const known : {version_of_rules_alone, model_version})
     if (version == fmt::format("{}", known)) return known;

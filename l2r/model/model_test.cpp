@@ -49,7 +49,7 @@ rules_member const& rules_of(model const& m, std::size_t k) {
   return std::get<rules_member>(m.members.at(k));
 }
 
-/// A model file of this header and these bytes, with the checksum that they have.
+/// A model file with this header and these bytes, and a correct checksum.
 std::string file_of(std::string const& header, std::string const& bytes = {},
                     int version = model_version) {
   std::string const body = header + "\n" + bytes;
@@ -157,7 +157,7 @@ TEST(model, foreign_earlier_and_later_files) {
   EXPECT_THROW(read_model("/nonexistent/model"), error);
   EXPECT_THROW(read_model("/"), error);
   EXPECT_THROW(to_bytes(model{}), usage_error);
-  // A right checksum over wrong contents.
+  // Correct checksum, invalid contents.
   for (std::string const header : {"", "{}", "[1,2]", "{\"cuts\": 3}"})
     EXPECT_TRUE(message_of(file_of(header)).starts_with("m.model:")) << header;
   for (auto const& [header, begin] : {std::pair{"{\"a\": b}", "m.model:2:7: malformed"},
@@ -238,7 +238,7 @@ TEST(model, members_that_no_file_holds) {
   EXPECT_THROW(to_bytes(m), usage_error);
 }
 
-/// The message for a model's header with `from`, which stands there, replaced by `to`.
+/// The message for a model whose header has `from` replaced by `to`.
 std::string message_with(std::string const& from, std::string const& to,
                          model const& of = small_model()) {
   std::string const bytes = to_bytes(of);

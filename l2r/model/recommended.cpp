@@ -13,12 +13,13 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-// What docs/members.md shows under "Recommended members".
+// The section that shows the evidence for the table.
 constexpr std::string_view evidence = "docs/members.md, Recommended members";
 
-/// Below so many labels those at hand do not tell how strong a ridge should be.
+/// With fewer labels, cross-fitting cannot choose the ridge strength reliably.
 constexpr std::size_t several_labels = 300;
-/// From so many on nothing tried was much better than the members of several labels.
+/// From this many labels on, no tried combination was much better than the members for several
+/// labels.
 constexpr std::size_t measured_labels = 470;
 
 template <class... Cases>
@@ -28,7 +29,7 @@ struct visitor : Cases... {
 template <class... Cases>
 visitor(Cases...) -> visitor<Cases...>;
 
-/// The items that the features have at most.
+/// Upper bound on the number of the features' items.
 std::size_t items_of(label_counts const& labels, int bins, datasets::discretizer const* cuts) {
   if (cuts == nullptr)
     return labels.features * (static_cast<std::size_t>(bins) + 1);  // one for missing values
@@ -91,7 +92,7 @@ label_counts count_labels(datasets::dataset const& train) {
 
 namespace {
 
-/// Of bench/results/members.
+/// Measured in bench/results/members.
 std::vector<recommended_case> table() {
   linear_options cross_fitted, strong;
   cross_fitted.strength = 0;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-// The kind `rules`: the rules of training documents, by any engine of this module.
+// The member kind `rules`: rules of training documents, for any engine of this module.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -21,7 +21,7 @@ model_member fit_rules(context const& ctx, fitting& from, recipe const& how) {
   auto const& rules = std::get<rules_recipe>(how);
   check(rules.scoring);
   fitted_items const& made = items_of(ctx, from, rules.discretizer, rules.cuts);
-  itemsets_a_document(rules.scoring, made.items->feature_count());  // refuses too many
+  itemsets_a_document(rules.scoring, made.items->feature_count());  // throws if there are too many
   return rules_member{made.cuts, made.items, rules.scoring};
 }
 
@@ -34,7 +34,7 @@ nlohmann::ordered_json write_rules(model_member const& of, stored_parts& parts) 
           {"options", to_json(rules.scoring)}};
 }
 
-/// Throws `error` where the training documents are not items that the cuts make.
+/// Throws `error` if the training documents do not match the cuts' items.
 void expect_agreement(json_fields const& from, datasets::discretizer const& cuts,
                       datasets::binned_dataset const& training) {
   if (training.feature_count() == 0)

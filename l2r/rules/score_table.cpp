@@ -53,7 +53,7 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
   rules::validity const valid(options.thresholds, max_n);
   min_valid_.assign(valid.table().begin(), valid.table().end());
   auto const max_label = static_cast<std::uint64_t>(std::max(labels_.front(), 1));
-  // Folded counts are 32 bits wide, and cannot tell which label smoothing applies to.
+  // Folded counts are 32 bits wide and do not identify the label that smoothing applies to.
   if (options.smoothing == 0)
     folded_up_to_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
         valid.all_valid_up_to(), std::numeric_limits<std::uint32_t>::max() / max_label));
@@ -65,7 +65,7 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
       0,
       static_cast<int>(std::ceil(options.support_weight * std::log2(static_cast<double>(max_n)))));
   int const sum_bits = ceil_log2(static_cast<wide_sum>(max_label) * itemsets) + weight_bits;
-  // (n + a) / n^w is largest at one of the ends.
+  // (n + a) / n^w is largest at one end of the range.
   double const worst = std::max((max_n + options.smoothing) / top_weight, 1 + options.smoothing);
   auto too_coarse = [&](int shift) { return std::ldexp(worst, -shift) > largest_error; };
 
@@ -99,7 +99,7 @@ void score_table::fill(tables<Sum>& to, scoring_options const& options) const {
     }
     return;
   }
-  // The nearest whole number: no value is negative, so the conversion rounds down as floor does.
+  // Rounds to nearest: values are not negative, so the conversion rounds down.
   auto fixed = [&](long double x) { return static_cast<Sum>(std::ldexp(x, shift_) + 0.5L); };
   if (a != 0) to.extra.assign(size * labels_.size(), 0);
   for (std::size_t n = 1; n < size; ++n) {

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-// A card as text that people edit.
+// The text form of a card, for editing.
 namespace rulerank::inline v0::l2r {
 
 namespace {
@@ -25,7 +25,7 @@ constexpr named_values<card_direction, 4> direction_words{{{"either", card_direc
 constexpr int most_given_points = 10000;
 constexpr std::string_view blanks = " \t";
 
-/// A word of a line, and its column from 1.
+/// A word of a line and its column, from 1.
 struct line_word {
   std::string_view text;
   std::size_t column = 0;
@@ -169,7 +169,7 @@ class card_reader {
     int const before = std::exchange(before_, points).value_or(points);
     if (points == before || feature.direction == card_direction::free) return;
     card_direction const found = points > before ? card_direction::rising : card_direction::falling;
-    // The first two points that differ say what either is.
+    // The first two different points determine the direction.
     if (feature.direction == card_direction::either) feature.direction = found;
     if (feature.direction != found)
       fail(column, fmt::format("found {} points after {} in a feature that is {}, expected {}, or "
@@ -184,24 +184,24 @@ class card_reader {
                 "found one bin, expected two, or none for those of the training documents");
   }
 
-  std::string_view text_, line_;  // what is left, and the line read last
-  std::size_t number_ = 0;        // of the line
+  std::string_view text_, line_;  // the unread text, and the last line read
+  std::size_t number_ = 0;        // of the last line
   std::string const& name_;
   datasets::feature_names const& names_;
   bool with_bins_;
   std::vector<card_feature> features_;
-  std::optional<int> before_;  // the last points that the feature was given
+  std::optional<int> before_;  // the feature's last given points
   bool has_least_ = false, has_missing_ = false;
 };
 
-/// The direction of the points of bins of values.
+/// The direction of the points over a feature's bins of values.
 card_direction direction_in(std::span<std::int64_t const> points) {
   if (std::ranges::is_sorted(points)) return card_direction::rising;
   return std::ranges::is_sorted(points, std::greater<>()) ? card_direction::falling
                                                           : card_direction::free;
 }
 
-/// The options that read values as a card does, where they are not the defaults.
+/// The options that determine how a card reads values, if not the defaults.
 std::string reading_options(datasets::discretizer_options const& options) {
   datasets::discretizer_options const usual;
   std::string text;

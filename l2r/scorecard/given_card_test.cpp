@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-// Cards of which a person gave features, directions, cuts or points.
+// Cards with given features, directions, cuts or points.
 namespace rulerank::inline v0::l2r::given_card_test {
 namespace {
 
@@ -51,7 +51,7 @@ std::string text_of(scorecard_member const& member) {
   return to_text(member.card, *member.cuts);
 }
 
-/// The whole points of a feature's items, those of missing values last.
+/// The integer points of a feature's items, those of missing values last.
 std::vector<std::int64_t> points_in(scorecard const& card, std::uint32_t feature) {
   auto const f = std::ranges::find(card.features, feature) - card.features.begin();
   std::vector<std::int64_t> points;
@@ -128,7 +128,7 @@ TEST(card_text, direct_the_features_that_they_name) {
   auto const agreed = fit_one(data, recipe_of({{1, card_direction::rising}}, false));
   EXPECT_EQ(agreed.card.points, plain.card.points);
 
-  // A direction that the labels contradict leaves nothing of the feature.
+  // A direction that the labels contradict removes the feature.
   auto const forbidden = fit_one(data, recipe_of({{1, card_direction::falling}}, false));
   EXPECT_EQ(std::ranges::count(forbidden.card.features, 1U), 0);
   EXPECT_EQ(forbidden.card.features.size(), 3U);  // others take its place
@@ -138,7 +138,7 @@ TEST(card_text, direct_the_features_that_they_name) {
       recipe_of({{2, card_direction::free}, {5, card_direction::free}, {7, card_direction::free}},
                 true));
   EXPECT_EQ(free.card.features, (std::vector<std::uint32_t>{2, 5, 7}));
-  EXPECT_FALSE(is_monotone(points_in(free.card, 7)));  // a feature of chance
+  EXPECT_FALSE(is_monotone(points_in(free.card, 7)));  // a random feature
 }
 
 TEST(card_text, that_inspect_writes_give_the_same_card) {
@@ -211,7 +211,7 @@ TEST(card_text, keep_the_points_that_they_give) {
   EXPECT_EQ(first[first.size() - 2], 50);
   EXPECT_TRUE(is_monotone(first));
   EXPECT_EQ(points_in(card, 3), (std::vector<std::int64_t>{3, 0, 9}));
-  // What stays open is in the same unit: feature 2 weighs about as much as feature 1.
+  // Open points are in the same unit: feature 2 weighs about as much as feature 1.
   auto const second = points_in(card, 2);
   EXPECT_GT(second[0], second[1] + 10);
   EXPECT_EQ(second[1], 0);

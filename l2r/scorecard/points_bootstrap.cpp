@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
-// How far the points of a card depend on the queries that it was fitted to: bootstrap over queries
-// (B. Efron and R. J. Tibshirani, An introduction to the bootstrap, 1993, percentile intervals).
+// Bootstrap of a card's points over queries, with percentile intervals (B. Efron and R. J.
+// Tibshirani, An introduction to the bootstrap, 1993).
 namespace rulerank::inline v0::l2r {
 
 namespace {
 
-/// Labelled documents as items, and their queries.
+/// Labelled documents as items, with their queries.
 struct query_sample {
   std::vector<datasets::query_group> queries;
   datasets::binned_dataset items;
@@ -42,7 +42,7 @@ query_sample fitted_documents(context const& ctx, scorecard_member const& card,
   return all;
 }
 
-/// As many queries as `all` has, drawn with replacement.
+/// A sample of the queries with replacement, as many as `all` has.
 query_sample resampled(query_sample const& all, random_engine& engine) {
   query_sample made;
   std::vector<std::size_t> documents;

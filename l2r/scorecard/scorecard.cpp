@@ -29,7 +29,7 @@ constexpr named_values<card_target, 3> target_words{{{"auto", card_target::autom
 constexpr std::size_t documents_a_piece = 4096;
 constexpr std::string_view cross_fitted_points = "cross-fit";
 
-/// The columns that a card and a set both have, by their positions in each.
+/// A feature that both a card and a set have: its column in each.
 struct column_pair {
   std::size_t of_card = 0, of_items = 0;
 };

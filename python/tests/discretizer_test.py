@@ -115,7 +115,7 @@ def test_names_out_pass_over_the_query_ids(with_qid):
     X, _ = with_qid
     fitted = Discretizer("width", bins=3).fit(X)
     for names in (None, X.columns, list(X.columns.drop("qid"))):
-        assert list(fitted.get_feature_names_out(names)) == list("abdef")  # of a frame in the order of names
+        assert list(fitted.get_feature_names_out(names)) == list("abdef")  # frames' features are sorted by name
     step = FunctionTransformer(feature_names_out="one-to-one")
     assert list(make_pipeline(step, Discretizer("width", bins=3)).fit(X).get_feature_names_out()) == list("abdef")
     by_number = Discretizer("width", bins=3, qid_column=2).fit(X.to_numpy())
@@ -138,7 +138,7 @@ def test_names_out_of_other_columns_are_an_error(with_qid, names, message):
 
 
 def test_bins_and_query_ids_of_columns_for_a_ranker(with_qid):
-    """Columns that scikit-learn names after `get_feature_names_out`: the ranker behind finds the queries, and no bins in their place."""
+    """Columns that scikit-learn names by `get_feature_names_out`: the next ranker finds the query ids, and no bins instead."""
     X, y = with_qid
     columns = ColumnTransformer([("queries", "passthrough", ["qid"]),
                                  ("bins", Discretizer("width", bins=3, norm="query-minmax"), list(X.columns))],

@@ -73,7 +73,7 @@ EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row that is not ju
     (3e9, "label 3000000000 is out of range")])
 @pytest.mark.parametrize("others", [[1, 0], [0.5, 0]])
 def test_impossible_labels_name_their_row(label, found, others):
-    """The row as it came, though those of a query are put together; in all that judge."""
+    """Errors name the row as given, although rows are grouped by query; in all evaluation functions."""
     y, scores, qid = [*others, label, 2], [4, 3, 2, 1], [1, 2, 1, 2]
     how = {"gain": "linear", "relevant_from": 1}
     X = np.array(scores, dtype=float)[:, np.newaxis]
@@ -112,7 +112,7 @@ def test_fractional_labels_want_a_threshold():
 
 
 def test_the_program_refuses_the_same(program, tmp_path):
-    """What the program says of such labels of a file, but for the place and the options' names."""
+    """The program's message for such labels in a file, without the place and the options' names."""
     (tmp_path / "s").write_text("4\n3\n2\n1\n")
     for label, code in (("nan", 3), ("inf", 3), ("-5.5", 3), ("0.5", 2)):
         (tmp_path / "t").write_text(f"1 qid:1 1:1\n{label} qid:1 1:1\n2 qid:1 1:1\n0 qid:1 1:1\n")

@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks are executed, and docs/gallery.md shows what they show.
+"""Executes the notebooks of docs/notebooks; docs/gallery.md must show their output.
 
 With RULERANK_UPDATE_GALLERY=1 the page and its pictures are written anew."""
 
@@ -14,22 +14,22 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "gallery.md"
 NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
 NEEDED = {"comparing": ("lightgbm", "xgboost"), "labelling": ("matplotlib",), "explaining": ("matplotlib",)}
-# Trees of other libraries differ a little from version to version; all other figures are the same everywhere.
+# Trees of other libraries differ slightly between versions; all other figures are equal everywhere.
 TOLERANCE = {"comparing": 0.02}
-TOGETHER = 60  # seconds of a usual processor's time: what else runs on the machine does not count
-HANGS = 900  # seconds after which a cell will not end, however busy the machine is
+TOGETHER = 60  # processor seconds on a typical machine, so that other processes do not count
+HANGS = 900  # seconds after which a cell is considered hung, however busy the machine is
 spent = {}
 
 
 def processor_time():
-    """Of the kernels that have ended."""
+    """Over the kernels that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """What kernels are started with: settings of their own, pictures as SVG whose text is text."""
+    """The kernels' settings: separate from the user's; figures as SVG with text."""
     folder = tmp_path_factory.mktemp("kernel")
     (folder / "profile_default").mkdir()
     (folder / "profile_default/ipython_kernel_config.py").write_text(
@@ -54,7 +54,7 @@ def executed(name, kernel):
 
 
 def shown(book, tag):
-    """The text and the pictures that cells of the tag give."""
+    """The text and the figures in the output of cells with the tag."""
     text, pictures = "", []
     for cell in book.cells:
         for output in cell.get("outputs", []) if tag in cell.metadata.get("tags", []) else []:
@@ -69,7 +69,7 @@ def words_of(picture):
 
 
 def same(found, expected, tolerance):
-    """Whether the words are the same, numbers up to the tolerance."""
+    """Whether the words are equal, and numbers within the tolerance."""
     found, expected = found.split(), expected.split()
     return len(found) == len(expected) and all(
         a == b or (re.fullmatch(r"\d*\.\d+", a) and re.fullmatch(r"\d*\.\d+", b) and
@@ -108,7 +108,7 @@ def test_a_notebook(name, kernel):
 
 @pytest.mark.filterwarnings("default")
 def test_the_search_engine_without_real_data(kernel):
-    """The collection that ships has the same notebook run."""
+    """The published collection gives the same notebook output."""
     folder = {name: value for name, value in kernel.items() if name != "RULERANK_TEST_DATA"}
     text, _ = shown(executed("search_engine", folder), "gallery")
     assert re.search(r"^BM25( +\d\.\d+){4}$", text, flags=re.M), text

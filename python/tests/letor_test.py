@@ -214,7 +214,7 @@ def test_columns_from_0_are_read_zero_based(tmp_path):
     (["a\tb", "c"], r'X: column 1: found the name "a\\x09b" with a control character'),
     (["a", "b\ud800"], r"X: column 2: found the name 'b\\ud800' with a lone surrogate, expected text")])
 def test_dumping_refuses_columns_that_no_file_holds(tmp_path, columns, message):
-    frame = pd.DataFrame(np.eye(2), columns=pd.Index(columns, dtype=object))  # pyarrow refuses half of a pair in text
+    frame = pd.DataFrame(np.eye(2), columns=pd.Index(columns, dtype=object))  # pyarrow rejects lone surrogates
     for X, names in ((frame, None), (np.eye(2), columns)):
         with pytest.raises(rulerank.DataError, match=message):
             dump_letor(tmp_path / "d", X, [0, 1], [1, 1], feature_names=names)

@@ -175,8 +175,8 @@ def test_words_and_callables(program, tmp_path):
 
 
 def expect_as_fitted(estimator, tmp_path, X, queries, of_file, search=None):
-    """What `load` gives has the parameters `of_file`, those that the file holds, and is the same estimator, fitted anew
-    too."""
+    """A loaded estimator has the parameters `of_file`, from the file, and equals the original, also after
+    another fit."""
     search = estimator.fit(X) if search is None else search
     search.save(tmp_path / "own")
     loaded = type(estimator).load(tmp_path / "own", n_neighbors=3)
@@ -299,7 +299,7 @@ def test_text_is_the_programs(program, tmp_path, how):
 
 
 def test_text_of_any_bytes():
-    """Tabs, line ends and quotes are text as any other."""
+    """Tabs, line ends and quotes are ordinary text."""
     found = TextNeighbors(1).fit(['red\tgreen', 'blue\n"violet"', "black"], ids=["a", "b", "c"])
     assert found.kneighbors(["green", "violet", "black"])[1].ravel().tolist() == [0, 1, 2]
     assert found.ids_.tolist() == ["a", "b", "c"]

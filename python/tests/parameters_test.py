@@ -1,4 +1,4 @@
-"""Arguments of another type than they take: errors that name them and say what they take."""
+"""Arguments of a wrong type: errors name them and the expected types."""
 
 import functools
 
@@ -53,7 +53,7 @@ def test_parameters_that_are_set_later(name, value):
 
 
 class AnotherFrame:
-    """An array to NumPy, and no table of Arrow's kind."""
+    """An array for NumPy, but not an Arrow table."""
 
     columns = ["qid", "a", "b", "c"]
 

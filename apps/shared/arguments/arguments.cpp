@@ -42,7 +42,7 @@ datasets::read_options reading_arguments::options(std::size_t input, labels acce
   options.zero_based = zero_based;
   options.regroup = regroup;
   options.unlabelled = unlabelled;
-  // `features` writes this label of pairs that nobody judged.
+  // `features` writes this label for unjudged pairs.
   if (accepted == labels::any && !unlabelled) options.unlabelled = datasets::unlabelled;
   options.label_column = label_column;
   options.qid_column = qid_column;
@@ -73,7 +73,7 @@ std::optional<datasets::dataset> reading_arguments::read_part(session& owner,
   datasets::read_options const how = options(input, accepted);
   owner.input(how.group_file);
   owner.input(path);
-  owner.ranks();  // have the same file
+  owner.ranks();  // checks that ranks have the same file
   return datasets::read_dataset_part(owner.ctx(), path, how);
 }
 

@@ -54,7 +54,7 @@ void committee_arguments::check() const {
           fmt::format("--committee: found '{}' twice, expected each member once", name));
   };
   for (std::string const& name : learners()) {
-    learners::make_learner(name, {});  // refuses an unknown name
+    learners::make_learner(name, {});  // throws for an unknown name
     once(name);
   }
   for (auto const& [name, path] : outside()) {

@@ -19,7 +19,7 @@
 namespace rulerank::inline v0::apps {
 namespace {
 
-/// `1%,2.5%` as shares.
+/// Parses shares such as `1%,2.5%`.
 std::vector<double> budgets_from(std::string const& list) {
   std::vector<double> shares;
   for (std::string const& word : split_list(list)) {
@@ -37,13 +37,13 @@ std::vector<double> budgets_from(std::string const& list) {
   return shares;
 }
 
-// Without --systems a first answer is to take minutes.
+// Without --systems, a first result should take minutes.
 constexpr char const* first_budgets = "5%,100%";
 constexpr char const* first_ways = "chosen,random";
 constexpr char const* all_budgets = "1%,2%,5%,10%,25%,100%";
 constexpr char const* all_ways = "chosen,random,queries,depth,margin,entropy,variance";
 
-/// Those of the tables by rules.
+/// The options of the tables by rules.
 constexpr std::array<char const*, 13> of_tables{
     "--reduce-size",   "--rank-size",      "--baselines", "--scores",       "--permutations",
     "--tune",          "--settings",       "--engine",    "--cache-memory", "--smoothing",
@@ -107,7 +107,7 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   o.lightgbm = lightgbm_;
   o.measures = eval::parse_measures(a.metrics);
   o.profile = eval::make_profile(a.profile);
-  // A ranker that scores all documents alike is to gain nothing by the order of the file.
+  // A ranker with equal scores must not gain from the order of the file.
   if (o.profile.ties == eval::tie_rule::stable) o.profile.ties = eval::tie_rule::average;
   o.discretizer = a.discretizer.options();
   o.thresholds = a.ranker.options().scoring.thresholds;
@@ -117,7 +117,7 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   o.out_dir = a.out_dir;
   try {
     experiment::check(o);
-  } catch (rulerank::error const& e) {  // all that it opens is the library
+  } catch (rulerank::error const& e) {  // it opens only the library
     if (lightgbm_.empty()) throw;
     throw error({"--lightgbm", 0, 0}, e.what());
   }

@@ -40,7 +40,7 @@ double strength_from(std::string const& word) {
 
 namespace {
 
-/// None: cross-fitted.
+/// Empty: by cross-fitting.
 std::optional<double> points_penalty_from(std::string const& word) {
   if (word == cross_fitted) return {};
   auto const penalty = read_number<double>(word, {1e-9, 1e4});
@@ -239,8 +239,8 @@ l2r::joint_options member_arguments::joint() const {
 
 void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
   if (verb_ == nullptr) return;
-  // `linear` has the options that say what missing values are, too, and to name cuts or a norm for
-  // all kinds is no fault.
+  // `linear` also uses the options of missing values, and giving cuts or a norm for all kinds is
+  // allowed.
   static std::vector<options_of_kinds> const all{
       {{"--rule-size", "--min-support", "--min-confidence", "--support-weight", "--smoothing",
         "--feature-share"},

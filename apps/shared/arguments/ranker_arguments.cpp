@@ -137,7 +137,7 @@ l2r::model make_model(session& owner, datasets::dataset const& train,
                       std::span<ranker_recipe const> recipes) {
   auto const timer = owner.stage("discretize");
   std::vector<l2r::recipe> all;
-  std::shared_ptr<datasets::discretizer const> given;  // all recipes are of one line
+  std::shared_ptr<datasets::discretizer const> given;  // all recipes come from one command line
   for (ranker_recipe const& recipe : recipes) {
     if (!recipe.discretizer.fitted.empty() && !given)
       given = std::make_shared<datasets::discretizer const>(
@@ -189,7 +189,7 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
 
 void warn_of_lacking_features(session& owner, datasets::dataset const& data,
                               l2r::model const& model) {
-  // The members learned from the same documents, whose features they name alike.
+  // All members learned from the same documents, so feature names agree.
   for (l2r::model_member const& member : model.members)
     if (auto const* const cuts = cuts_of(member))
       return warn_of_lacking_features(owner, data, *cuts);
@@ -241,7 +241,9 @@ l2r::scorer make_scorer(session& owner, l2r::model model, ranker_arguments const
     owner.note("features", rules->training->feature_count());
     owner.note("rules", l2r::to_json(rules->scoring));
   }
-  if (members.size() > 1) owner.note("members", members.size());  // the model has their settings
+  if (members.size() > 1)
+    owner.note("members", members.size());  // the model file has their
+                                            // settings
   return scorer;
 }
 

@@ -94,7 +94,7 @@ al::sampler_options sampler_arguments::options(session& owner,
   for (al::engine_info const& e : al::engines())
     if (e.which == options.engine) {
       owner.expect_device_for(e.name, e.where);
-      options.fill_budget &= e.source.empty();  // the publications stop
+      options.fill_budget &= e.source.empty();  // published engines stop instead
     }
   owner.choose_device(places_of(al::engines(), options.engine),
                       al::sampling_seconds(static_cast<double>(binned.documents),
@@ -107,7 +107,7 @@ al::sampler_options sampler_arguments::options(session& owner,
 al::sample reduce_labelled(session& owner, al::sampler_options const& options,
                            datasets::dataset const& train, datasets::binned_dataset const& binned) {
   auto const timer = owner.stage("reduce");
-  // Where all labels are there, engines need not ask for them one by one.
+  // If all labels exist, engines need not request them one by one.
   if (std::ranges::find(binned.labels, datasets::unlabelled) == binned.labels.end())
     return al::reduce(owner.ctx(), binned, options);
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {

@@ -28,7 +28,7 @@ void scorer_arguments::add_inputs_to(CLI::App& verb) {
 void scorer_arguments::add_to(CLI::App& verb) {
   fitting_arguments::add_to(verb);
   ranker.add_engine_to(verb);
-  // A model says all that --train and the options of cuts and settings do.
+  // A model replaces --train and the options of cuts and settings.
   CLI::Option* const fitted = verb.get_option("--model");
   for (char const* const name :
        {"--train", "--norm", "--method", "--bins", "--missing-values", "--unlisted",

@@ -49,7 +49,7 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
   auto* const option = value_option(verb, "--encoding NAME", encoding,
                                     "Of texts without a byte order mark: windows-1252, Shift_JIS, "
                                     "...; default: UTF-8");
-  // ICU's names are many: they are listed for a wrong one alone, not when the program starts.
+  // ICU has many encoding names: they are listed only for an unknown one, not at program start.
   auto const read = [](std::string const& name) {
     try {
       datasets::expect_encoding(name);

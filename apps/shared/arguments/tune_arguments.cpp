@@ -16,7 +16,7 @@ namespace {
 
 constexpr char const* tuning_group = "Tuning";
 
-/// What `read` makes of each word.
+/// Applies `read` to each word of a list.
 template <class Read>
 auto values_from(std::string const& list, Read const& read) {
   std::vector<decltype(read(list))> values;

@@ -20,7 +20,8 @@ void view_arguments::add_to(CLI::App& verb) {
   word_option(verb, "--show-format", format, text_formats(false), "Form of --show");
   verb.add_flag("--labels", labels, "tsv: lines are id, label, text; topics too");
   add_fields_to(verb, text_fields, query_fields, id_field, encoding);
-  // CLI11 would count into an optional bool, and so set it where the flag is not given.
+  // For an optional bool, CLI11 would count occurrences, and so set it even if the flag is not
+  // given.
   verb.add_flag_function(
       "--number-by-position", [this](std::int64_t given) { number_by_position = given > 0; },
       "cranfield: ids are 1, 2, ... instead of the .I numbers, with =false these; topics too; "

@@ -45,7 +45,7 @@ void set_baselines(experiment::settings& s, std::string const& list) {
   }
 }
 
-/// Rule sizes such as `3,4`, each once, from 2 on; `none` alone: no size.
+/// Parses distinct rule sizes from 2 on, such as `3,4`; `none` alone: no size.
 std::vector<rules::rule_size> rule_sizes_from(std::string_view option, std::string const& list) {
   constexpr std::uint32_t largest_rule = 64;
   std::vector<rules::rule_size> sizes;
@@ -61,7 +61,7 @@ std::vector<rules::rule_size> rule_sizes_from(std::string_view option, std::stri
   return sizes;
 }
 
-/// `NAME=FOLDER`.
+/// Parses `NAME=FOLDER`.
 experiment::outside_folder outside_from(std::string const& text) {
   std::size_t const equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -74,8 +74,8 @@ experiment::ranking_settings ranking_of(discretizer_arguments const& discretizer
   return {discretizer.options(), ranker.options().scoring};
 }
 
-/// The members of --settings. If some are not rules, the first of those that are, or else the line,
-/// says how sampling cuts and which rules it counts.
+/// Sets the members of --settings. If some are not rules, sampling uses the cuts and rules of the
+/// first member of rules, or of the command line if there is none.
 void set_members(experiment::settings& s, cross_validation_arguments const& a) {
   s.members.clear();
   for (ranker_recipe const& member : a.members)
@@ -125,7 +125,7 @@ experiment::file_folds_options file_options_of(cross_validation_arguments const&
   return options;
 }
 
-/// Folds that choose the device when the first training set is read, by the work of all of them.
+/// Folds that choose the device when the first training set is read, from the work of all folds.
 class sized_folds final : public judged_folds {
  public:
   sized_folds(session& owner, experiment::options const& options,
@@ -154,12 +154,12 @@ class sized_folds final : public judged_folds {
 
   session& owner_;
   experiment::options const& options_;
-  // `read` is called by one thread at a time.
-  mutable std::size_t tests_ = 0;  ///< documents of all test sets
+  // Calls of `read` do not overlap.
+  mutable std::size_t tests_ = 0;  ///< number of documents of all test sets
   mutable bool chosen_ = false;
 };
 
-/// What the manifest has of a cross-validation.
+/// Adds a cross-validation's results to the manifest.
 void note_results(session& owner, experiment::results const& done) {
   if (!done.engines.empty()) owner.note("engine", done.engines);
   nlohmann::ordered_json times = nlohmann::ordered_json::object();
@@ -263,7 +263,7 @@ void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
                   "validation set by these metrics");
   a.tuned.add_to(verb);
   a.ranker.add_scoring_to(verb);
-  verb.remove_option(verb.get_option("--rule-size"));  // --reduce-size and --rank-size are it
+  verb.remove_option(verb.get_option("--rule-size"));  // replaced by --reduce-size and --rank-size
   a.sampler.add_partitioning_to(verb);
   a.ranker.add_engine_to(verb);
   a.discretizer.add_to(verb, discretizer_arguments::fitted_cuts::refused);

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What cannot be looked up, such as a link in a circle, is found to be unreadable when it is read.
+/// A path that cannot be examined, such as a circular link, counts as existing: reading it reports
+/// the error.
 bool is_there(fs::path const& path) {
   std::error_code none;
   return fs::exists(path, none);

@@ -17,7 +17,7 @@ namespace {
 
 using id_set = std::unordered_set<std::string_view>;
 
-/// Counts the ids of a file that are unknown elsewhere.
+/// Counts a file's ids that are unknown elsewhere.
 class ids_of {
  public:
   explicit ids_of(std::string const& file) : file_(file) {}
@@ -29,7 +29,7 @@ class ids_of {
     first_ = id;
     line_ = line;
   }
-  /// `what`: follows "3 of 10 ".
+  /// `what`: the text after "3 of 10 ".
   void warn(session& owner, std::string const& what) const {
     if (unknown_ == 0) return;
     owner.warn(fmt::format("{}: {} of {} {}, first '{}'{}", file_, unknown_, all_, what, first_,

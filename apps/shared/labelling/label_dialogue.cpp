@@ -37,14 +37,14 @@ void show_line(fmt::format_string<Values...> form, Values&&... values) {
   write_to_standard_error(fmt::format(form, std::forward<Values>(values)...));
 }
 
-/// Columns of a line of text.
+/// Maximum number of columns of a line of text.
 constexpr std::size_t line_width = 96;
 
-/// Around a word that is marked, until the line is broken: a text has no control characters.
+/// Delimiters of a marked word until lines are broken; texts contain no control characters.
 constexpr char mark_begin = '\1';
 constexpr char mark_end = '\2';
 
-/// Lines of at most `line_width` characters, broken at blanks and where the text breaks them.
+/// Lines of at most `line_width` characters, broken at blanks and at the text's line ends.
 std::vector<std::string> lines_of_words(std::string_view text) {
   std::vector<std::string> lines(1);
   std::size_t width = 0;
@@ -70,8 +70,8 @@ std::vector<std::string> lines_of_words(std::string_view text) {
   return lines;
 }
 
-/// A mark's end and begin again where a line is broken within it, and what the terminal has for
-/// them.
+/// Replaces the delimiters by the terminal's styles; a mark that spans lines is closed and
+/// reopened.
 std::string with_marks(std::string_view line, bool& inside, bool styled) {
   std::string_view const on = styled ? "\033[1m" : "*", off = styled ? "\033[0m" : "*";
   std::string shown(inside ? on : "");
@@ -87,7 +87,7 @@ std::string with_marks(std::string_view line, bool& inside, bool styled) {
   return shown;
 }
 
-/// A name of a document, for one line.
+/// A document's ids on one line.
 std::string title_of(std::string const& docid, std::string const& qid) {
   return fmt::format("docid {}, query {}", printable(docid), printable(qid));
 }
@@ -107,7 +107,7 @@ label_dialogue::label_dialogue(labelling::question_views const& views, std::int3
       in_(in),
       styled_(::isatty(STDERR_FILENO) == 1) {}
 
-/// What stands in a text is made printable, piece by piece, before anything else is put in.
+/// Texts are made printable, piece by piece, before styles are added.
 void label_dialogue::show_text(labelling::marked_text const& text) const {
   std::string whole;
   for (labelling::text_piece const& piece : text) {

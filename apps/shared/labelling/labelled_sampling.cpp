@@ -18,7 +18,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// How --pending looks.
+/// The format of --pending.
 al::label_form pending_form(label_arguments const& asking, pool_views const& shown) {
   al::label_form form;
   if (asking.pending.ends_with(".csv")) form.delimiter = ',';
@@ -29,7 +29,7 @@ al::label_form pending_form(label_arguments const& asking, pool_views const& sho
   return form;
 }
 
-/// Opens --resume and gives its answers again.
+/// Opens --resume and replays its answers.
 void open_journal(session& owner, label_arguments const& asking, datasets::dataset const& train,
                   al::labelling& work, bool goes_on, labelled_sample& result) {
   if (asking.resume.empty()) return;
@@ -41,7 +41,7 @@ void open_journal(session& owner, label_arguments const& asking, datasets::datas
                           asking.resume));
 }
 
-/// --oracle ask: question after question at the terminal.
+/// --oracle ask: asks questions at the terminal.
 void ask_person(session& owner, label_arguments const& asking, al::labelling& work,
                 labelled_sample& result) {
   result.dialogue = std::make_unique<label_dialogue>(*result.shown.views, asking.view.max_label,
@@ -53,7 +53,7 @@ void ask_person(session& owner, label_arguments const& asking, al::labelling& wo
   result.finished_early = result.dialogue->finished_early();
 }
 
-/// --oracle file:P: as far as the table has rows. With --pending it need not be there yet.
+/// --oracle file:P: uses the rows of the table. With --pending the file may not exist yet.
 void ask_table(session& owner, label_arguments const& asking, datasets::dataset const& train,
                al::labelling& work, labelled_sample& result) {
   std::string const path = asking.labels_file();
@@ -65,7 +65,7 @@ void ask_table(session& owner, label_arguments const& asking, datasets::dataset 
     owner.say(fmt::format("{} is not there yet: no labels", path));
   al::label_table const table(std::move(rows), path, train, result.journal.get());
   table.answer_wanted(work);
-  // Beside a journal the next table may have the next batch alone.
+  // With a journal, the next table may contain only the next batch.
   if (asking.batch != 0 && !work.finished()) table.answer_in_advance(work);
   result.rows.assign(table.rows().begin(), table.rows().end());
 }

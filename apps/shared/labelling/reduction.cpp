@@ -19,7 +19,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// The first document of each query of all parts, which have whole queries, and their end.
+/// The first document of each query over all parts, which consist of whole queries, and the end.
 std::vector<std::size_t> query_begin_of_parts(process_group const& ranks,
                                               datasets::dataset const& part) {
   std::vector<std::size_t> sizes;
@@ -29,7 +29,7 @@ std::vector<std::size_t> query_begin_of_parts(process_group const& ranks,
   return begin;
 }
 
-/// The number of the first document of this rank's part, where its part has so many.
+/// The number of the first document of this rank's part, which has `documents` documents.
 std::size_t first_of_part(process_group const& ranks, std::size_t documents) {
   std::size_t first = 0;
   std::vector<std::size_t> const of_ranks = gather_values(ranks, documents);
@@ -37,7 +37,7 @@ std::size_t first_of_part(process_group const& ranks, std::size_t documents) {
   return first;
 }
 
-/// The lines of the documents of all parts, in the order of the file, which is that of the ranks.
+/// Writes the lines of the documents of all parts, in file order, which is rank order.
 void write_lines_of_parts(process_group const& ranks, reduction_pool const& pool,
                           std::span<std::size_t const> documents, output_file& out) {
   std::string lines;
@@ -105,7 +105,7 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
   pool.train = datasets::renumbered(std::move(pool.train), pool.cuts.names);
   pool.binned = datasets::apply_discretizer(owner.ctx(), pool.train, pool.cuts);
   if (pool.is_part) {
-    // Values take more memory than the items of all documents: they go first.
+    // Frees the values before the items of all documents are made, because they take more memory.
     pool.train.entries = datasets::entry_list();
     pool.train.row.assign(pool.train.size() + 1, 0);
     pool.first = first_of_part(owner.ranks(), pool.train.size());
@@ -137,7 +137,7 @@ void reduction_outputs::write(session& owner, reduction_pool const& pool,
     datasets::write_lines(pool.train, documents, chosen_, labels);
   if (cuts_) datasets::write_discretizer(pool.cuts, *cuts_);
   if (ids_) ids_->write(ids);
-  // A full disk fails before a file takes its place.
+  // Detects a full disk before a file is replaced.
   if (cuts_) cuts_->flush();
   if (ids_) ids_->flush();
   chosen_.flush();
@@ -162,7 +162,7 @@ std::string choices_table(session& owner, reduction_pool const& pool,
 
 namespace {
 
-/// Documents by the reason for which each was chosen first, in the order of the reasons.
+/// The number of documents by the reason for their first choice, in the order of the reasons.
 std::vector<std::pair<al::choice, std::size_t>> documents_by_reason(al::sample const& sample) {
   std::vector<std::pair<al::choice, std::size_t>> counts;
   std::unordered_set<std::size_t> seen;

@@ -46,8 +46,8 @@ option_words words_of(CLI::Option const& option) {
   return words;
 }
 
-/// The worked example: a line of the command line, and the lines that explain it, some of them
-/// command lines again.
+/// The example: a command line and lines that explain it, some of which are command lines
+/// themselves.
 std::vector<std::string> example_of(CLI::App const& app) {
   return app.get_footer().empty() ? std::vector<std::string>{} : split_list(app.get_footer(), '\n');
 }
@@ -56,13 +56,13 @@ bool is_command(std::string_view line) {
   return line.starts_with("rulerank ");
 }
 
-/// A command line in lines that a shell takes as one.
+/// A command line broken into continued shell lines.
 std::string wrapped_command(std::string_view line, std::size_t width) {
   std::vector<std::string> const lines = wrapped(line, width > 8 ? width - 8 : width);
   return "  " + fmt::format("{}\n", fmt::join(lines, " \\\n      "));
 }
 
-/// Two columns: what, and its explanation.
+/// Two columns: `what` and its explanation.
 std::string two_columns(std::string const& what, std::string_view text, std::size_t width) {
   std::size_t const column = std::min<std::size_t>(30, width / 3);
   std::string out = "  " + what;
@@ -89,7 +89,7 @@ std::string heading_of(CLI::App const& app, std::size_t width) {
                             " [OPTIONS]");
 }
 
-/// The verbs in the groups that the program has them in.
+/// The verbs by the program's groups.
 std::string verbs_of(CLI::App const& app, std::size_t width) {
   std::string text, group;
   for (CLI::App const* verb : shown_verbs(app)) {
@@ -100,7 +100,7 @@ std::string verbs_of(CLI::App const& app, std::size_t width) {
   return text;
 }
 
-/// Text that roff takes as it is.
+/// Escapes text for roff.
 std::string roff(std::string_view text) {
   std::string safe;
   for (char const c : text) {
@@ -124,7 +124,7 @@ std::vector<option_group> option_groups(CLI::App const& app) {
     if (at == groups.end()) at = groups.insert(at, {option->get_group(), {}});
     at->options.push_back(words_of(*option));
   }
-  // What every verb has comes last.
+  // The common options come last.
   std::stable_partition(groups.begin(), groups.end(),
                         [](option_group const& group) { return group.name != "Common options"; });
   return groups;

@@ -27,7 +27,7 @@ verb_app& app_of(CLI::App& verb) {
   return dynamic_cast<verb_app&>(verb);
 }
 
-/// The apps of the line, the program first, and below it the verb that was named.
+/// The apps of the command line: the program, then the verbs named.
 std::vector<CLI::App const*> apps_of(CLI::App const& program) {
   std::vector<CLI::App const*> apps{&program};
   for (auto below = program.get_subcommands(); !below.empty();
@@ -95,7 +95,7 @@ void renamed_value(CLI::App& verb, CLI::Option const* option, std::string const&
 std::vector<std::string> with_current_names(CLI::App const& program, std::vector<std::string> line,
                                             std::function<void(std::string const&)> const& note) {
   CLI::App const* app = &program;
-  std::string option;  // the last one
+  std::string option;  // most recent one
   for (std::string& word : line) {
     auto const below =
         app->get_subcommands([&](CLI::App const* verb) { return verb->get_name() == word; });
@@ -112,7 +112,7 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
       note(fmt::format("{} is deprecated since version {}; use {}", before, since, now));
       word.replace(begin, count, now);
     };
-    std::size_t value = 0;  // where it begins
+    std::size_t value = 0;  // its start
     if (word.starts_with("--")) {
       use_current(std::string(word, 0, word.find('=')), 0, std::min(word.find('='), word.size()));
       option = word.substr(0, word.find('='));
@@ -125,13 +125,13 @@ std::vector<std::string> with_current_names(CLI::App const& program, std::vector
 
 namespace {
 
-/// ` search text`: the verb's name without the program's.
+/// The verb's name without the program's, such as ` search text`.
 std::string behind(CLI::App const& program, CLI::App const& verb) {
   return full_name(verb).substr(full_name(program).size());
 }
 
-/// CLI11's message in three: before, between and behind two texts; all empty where it has not both
-/// in this order.
+/// Splits CLI11's message at two texts into three parts; all empty if it lacks the texts in this
+/// order.
 std::array<std::string_view, 3> around(std::string_view message, std::string_view first,
                                        std::string_view second) {
   std::size_t const end = message.rfind(second);

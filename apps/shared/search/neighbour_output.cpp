@@ -17,7 +17,7 @@ namespace rulerank::inline v0::apps {
 
 namespace {
 
-/// A column of a TREC run.
+/// Throws unless the word is a valid column of a TREC run.
 std::string const& one_word(std::string const& word, char const* what) {
   if (!datasets::is_run_column(word))
     throw usage_error(fmt::format("--run: found {} {}, expected one word, a column of the run{}",
@@ -26,7 +26,7 @@ std::string const& one_word(std::string const& word, char const* what) {
   return word;
 }
 
-/// A column of a line with tabs.
+/// Throws unless the text is a valid cell of a tab-separated line.
 std::string const& one_cell(std::string const& text, char const* option, char const* what) {
   if (std::ranges::any_of(text, [](char c) { return c == '\t' || c == '\r' || c == '\n'; }))
     throw usage_error(fmt::format("{}: found {} {}, expected no tab and no line break in a column",

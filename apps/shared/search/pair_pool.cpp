@@ -95,7 +95,7 @@ std::vector<session::named_input> pool_arguments::inputs(session& owner) const {
 
 namespace {
 
-/// Replaces words of the topics.
+/// Corrects words of the topics.
 void correct_topics(session& owner, knn::text_index const& index, features::pool_topics& topics) {
   auto const timer = owner.stage("correct");
   correction_report report;
@@ -103,7 +103,7 @@ void correct_topics(session& owner, knn::text_index const& index, features::pool
   report.finish(owner);
 }
 
-/// The seconds that one CPU thread needs to search for the topics.
+/// The estimated seconds of one CPU thread to search for the topics.
 double search_seconds(pool_arguments const& a, std::size_t documents, pool_inputs const& inputs) {
   double seconds = 0;
   if (a.dense.by_text())
@@ -117,7 +117,7 @@ double search_seconds(pool_arguments const& a, std::size_t documents, pool_input
   return seconds;
 }
 
-/// Names the first topics that have no pair.
+/// Warns of topics without a pair, naming the first ones.
 void warn_of_topics_without(session& owner, features::pool_topics const& topics,
                             std::span<std::size_t const> without) {
   constexpr std::size_t most_named = 3;
@@ -176,13 +176,12 @@ features::pool_collection index_collection(session& owner, pool_arguments const&
 features::found_candidates find_candidates(session& owner, pool_arguments const& a,
                                            features::pool_collection const& collection,
                                            features::pool_topics const& topics) {
-  return collection.search(
-      owner.ctx(), topics, std::max(a.candidates, features::search_depth),
-      [&](std::string_view stage, std::function<void()> const& work) {
-        auto const timer = owner.stage(std::string(stage));
-        owner.ranks();  // which compare their inputs before they share out work
-        work();
-      });
+  return collection.search(owner.ctx(), topics, std::max(a.candidates, features::search_depth),
+                           [&](std::string_view stage, std::function<void()> const& work) {
+                             auto const timer = owner.stage(std::string(stage));
+                             owner.ranks();  // compares the ranks' inputs before work is split
+                             work();
+                           });
 }
 
 datasets::dataset make_pairs(session& owner, features::pool_collection const& collection,

@@ -46,7 +46,7 @@ void query_arguments::check(CLI::App const& verb) const {
 
 namespace {
 
-/// The collection by its index, with the counts of its fields.
+/// Opens the collection from its index, and counts its fields.
 features::pool_collection open_collection(session& owner, query_arguments const& arguments,
                                           knn::text_index_options const& options) {
   pool_arguments const& pool = arguments.pool;
@@ -59,7 +59,7 @@ features::pool_collection open_collection(session& owner, query_arguments const&
   auto const timer = owner.stage("count");
   auto fields = knn::count_fields(owner.ctx(), index, owner.input(pool.collection), options);
   auto const how = pool.options(index.options());
-  // The checksums of texts are for lines of pools, of which none is written.
+  // Checksums of texts are only needed in pool files; none is written here.
   std::vector<std::uint32_t> sums(index.ids().size());
   return {
       owner.ctx(), pool.collection, {std::move(index), std::move(fields), std::move(sums)}, how};
@@ -67,7 +67,7 @@ features::pool_collection open_collection(session& owner, query_arguments const&
 
 constexpr std::size_t most_title_bytes = 72;
 
-/// The title of a document, else its first words, without line ends.
+/// The title of a document or its first words, on one line.
 std::string title_of(datasets::text_document const& document) {
   std::string text;
   for (datasets::text_field const& field : document.fields)
