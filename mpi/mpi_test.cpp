@@ -33,7 +33,7 @@ TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
   failure const agreed = agreed_failure(failed);
   EXPECT_EQ(agreed.code, 2);
   EXPECT_EQ(agreed.message, "an id");
-  // What a rank lacks in a task is its own.
+  // A lack of memory or of a device in a task is that rank's own failure.
   EXPECT_EQ(agreed_failure({"", text_of({1, "out of memory", 7})}).message,
             "rank 1: out of memory");
   EXPECT_EQ(
@@ -41,7 +41,7 @@ TEST(Agreement, BadInputOfTasksIsThatOfTheFirst) {
       "out of memory");
 }
 
-/// Versions are compared by it.
+/// The comparison of versions uses it.
 TEST(Agreement, HasOneTextInAllVersions) {
   EXPECT_EQ(text_of({2, "version: 2"}), "\2version: 2");
   EXPECT_EQ(agreed_failure({"\2version: 2", "\2version: 2"}).message, "version: 2");
