@@ -133,8 +133,8 @@ std::size_t members_of(std::string_view text) {
       case ':':
         members += depth == 1 ? 1 : 0;
         break;
-      case '"':  // skips to the end of the string: the next quote after an even number of
-                 // backslashes
+      // Skips to the end of the string: the next quote after an even number of backslashes.
+      case '"':
         for (bool inside = true; inside;) {
           at = text.find('"', at + 1);
           std::size_t const plain = text.find_last_not_of('\\', at - 1);

@@ -134,8 +134,8 @@ output_file::output_file(std::string path, std::function<void(std::string_view)>
   struct stat old {};
   bool const exists = ::stat(path_.c_str(), &old) == 0;
   if (!exists && errno != ENOENT)
-    fail(path_, "cannot be written");  // such as a name that is too
-                                       // long
+    // For example, the name is too long.
+    fail(path_, "cannot be written");
   if (exists && S_ISDIR(old.st_mode)) {
     errno = EISDIR;
     fail(path_, "cannot be written");
@@ -263,8 +263,8 @@ void output_file::commit() {
     in_its_place = link(path_);
     if (!in_its_place) {
       if (errno != EEXIST) fail(path_, "cannot be written");
-      std::string const name = partial_name(path_);  // renamed later, since a link cannot replace a
-                                                     // file
+      // Renamed later, since a link cannot replace a file.
+      std::string const name = partial_name(path_);
       if (!link(name)) fail(path_, "cannot be written");
       partial_ = name;
     }

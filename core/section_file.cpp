@@ -48,8 +48,8 @@ std::uint32_t own_crc_of(prefix const& p) {
 /// The bytes of an index. A file is read piece by piece on demand.
 struct index_bytes {
   std::span<std::byte const> all;
-  std::function<void(std::size_t begin, std::size_t size)> read;  ///< empty: the bytes are in
-                                                                  ///< memory
+  /// Empty: the bytes are in memory.
+  std::function<void(std::size_t begin, std::size_t size)> read;
 
   /// Returns a piece; no byte is requested twice.
   std::span<std::byte const> at(std::size_t begin, std::size_t size) const {

@@ -37,8 +37,9 @@ enum class score_norm : std::uint8_t {
   sum,      ///< (s - min) / (sum - m min)
   zmuv,     ///< (s - mean) / standard deviation: zero mean, unit variance
   rank,     ///< 1 - (rank - 1) / m
-  borda,  ///< 1 - (rank - 1) / c for c documents in all runs together; 1/2 - (m - 1) / (2 c) for a
-          ///< document that the run lacks, unless the run lacks the query
+  /// 1 - (rank - 1) / c for c documents in all runs together; 1/2 - (m - 1) / (2 c) for a document
+  /// that the run lacks, unless the run lacks the query.
+  borda,
 };
 
 /// Parses rrf, isr, combsum, combmnz, combanz, combmax, combmin or combmed. Throws `usage_error`

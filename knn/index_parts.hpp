@@ -19,8 +19,8 @@ struct index_part {
   std::string path;
   std::uint64_t first = 0;  ///< the collection's number of the part's first item
   std::uint64_t items = 0;
-  std::string sha256;  ///< SHA-256 of the file's first 64 bytes, which contain the checksum of its
-                       ///< header
+  /// SHA-256 of the file's first 64 bytes, which contain the checksum of its header.
+  std::string sha256;
 };
 
 struct index_parts {

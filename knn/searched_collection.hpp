@@ -29,9 +29,9 @@ struct search_request {
 
 /// The sizes of batches of queries that are searched together.
 struct batch_limits {
-  std::size_t neighbours = std::size_t{1} << 25;        ///< most results in a batch: some 400 MB
-  std::size_t dealt_neighbours = std::size_t{1} << 22;  ///< most results in a batch that another
-                                                        ///< process sends as lines
+  std::size_t neighbours = std::size_t{1} << 25;  ///< most results in a batch: some 400 MB
+  /// Most results in a batch that another process sends as lines.
+  std::size_t dealt_neighbours = std::size_t{1} << 22;
   std::size_t fewest = 1;
   std::size_t most = 4096;           ///< for each process that gets queries
   std::size_t first_in_range = 256;  ///< while the number of results per query is unknown

@@ -13,9 +13,10 @@ namespace rulerank::inline v0::knn {
 enum class similarity : std::uint8_t {
   cosine,         ///< inner product divided by the product of the norms; 0 if a norm is 0
   inner_product,  ///< sum of products of weights
-  normalized_l2,  ///< Euclidean distance of the vectors divided by their norms; a vector of norm 0
-                  ///< stays at the origin
-  l2,             ///< Euclidean distance
+  /// Euclidean distance of the vectors divided by their norms; a vector of norm 0 stays at the
+  /// origin.
+  normalized_l2,
+  l2,  ///< Euclidean distance
 };
 
 /// Which of two values is nearer: the larger similarity, or the smaller distance.

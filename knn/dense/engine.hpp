@@ -147,11 +147,11 @@ std::unique_ptr<dense_search_engine> make_flat_on_cpu(context const& ctx, dense_
 
 /// Limits that tests of `flat` on GPUs set; 0: the engine chooses.
 struct flat_gpu_limits {
-  std::size_t device_bytes = 0;      ///< most bytes of each GPU
-  std::size_t replicated_bytes = 0;  ///< rows of at most so many bytes are not split over more
-                                     ///< devices
-  std::size_t capacity = 0;          ///< most candidates of a query
-  double bound_scale = 1;            ///< factor on the error bounds; invalid below 1
+  std::size_t device_bytes = 0;  ///< most bytes of each GPU
+  /// Rows of at most so many bytes are not split over more devices.
+  std::size_t replicated_bytes = 0;
+  std::size_t capacity = 0;  ///< most candidates of a query
+  double bound_scale = 1;    ///< factor on the error bounds; invalid below 1
 };
 /// Makes `flat` for the context's GPUs, in builds with CUDA.
 std::unique_ptr<dense_search_engine> make_flat_on_gpus(context const& ctx, dense_rows const& rows,

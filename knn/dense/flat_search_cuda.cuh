@@ -32,8 +32,9 @@ struct row_mark {
   /// The norm of the row before rounding. Under cosine, its square minus 1 marks a row of zeros. 0
   /// for a row that the kernels cannot process.
   float norm;
-  float error;  ///< upper bound of the distance between row and shadow; infinity for a row that the
-                ///< kernels cannot process
+  /// Upper bound of the distance between row and shadow; infinity for a row that the kernels cannot
+  /// process.
+  float error;
 };
 
 /// Rows of a part of the index on a device, and their shadow: the rows minus the centre (under
@@ -81,8 +82,8 @@ struct flat_queries {
   std::uint32_t const* rows_filter = nullptr;   ///< [slabs] or null
   std::uint32_t const* query_filter = nullptr;  ///< [count][slabs] or null
   std::uint32_t count = 0;
-  std::uint32_t k = 0;  ///< at most the number of rows; 0: all rows with a key of at most
-                        ///< `farthest`
+  /// At most the number of rows; 0: all rows with a key of at most `farthest`.
+  std::uint32_t k = 0;
   double farthest = 0;
   // Results of the kernels, [padded]:
   double* exact = nullptr;          ///< [count][dimensions] the same numbers
@@ -103,16 +104,16 @@ struct flat_queries {
 
 /// The results, on a device.
 struct flat_results {
-  double* keys = nullptr;          ///< [count][kept]
-  std::uint32_t* rows = nullptr;   ///< [count][kept] numbers in the part, nearest first
-  std::uint32_t* found = nullptr;  ///< [count] number of results; number of candidates for queries
-                                   ///< to search again
-  query_state* state = nullptr;    ///< [count]
-  float* limits = nullptr;         ///< [count] for queries to search again and crowded queries
+  double* keys = nullptr;         ///< [count][kept]
+  std::uint32_t* rows = nullptr;  ///< [count][kept] numbers in the part, nearest first
+  /// [count] number of results; number of candidates for queries to search again.
+  std::uint32_t* found = nullptr;
+  query_state* state = nullptr;       ///< [count]
+  float* limits = nullptr;            ///< [count] for queries to search again and crowded queries
   std::uint32_t* computed = nullptr;  ///< [count] number of rows computed
   std::uint32_t kept = 0;
-  std::uint32_t sorted = 0;  ///< a power of two: most candidates of a query that are computed and
-                             ///< sorted
+  /// A power of two: most candidates of a query that are computed and sorted.
+  std::uint32_t sorted = 0;
 };
 
 /// How the rows are read: the kernel, and the number of blocks.

@@ -21,11 +21,12 @@ struct tile_posting {
 
 /// The order of the postings of a list in a tile.
 enum class tile_lists {
-  by_document,     ///< for CPU cores: ascending
-  frequent_dense,  ///< for vectors: a frequent term has a weight for every document instead of
-                   ///< postings
-  over_banks,      ///< for warps of GPUs: pads lists with weights of 0 to whole lanes, and places
-                   ///< postings that are added simultaneously in different banks of shared memory
+  by_document,  ///< for CPU cores: ascending
+  /// For vectors: a frequent term has a weight for every document instead of postings.
+  frequent_dense,
+  /// For warps of GPUs: pads lists with weights of 0 to whole lanes, and places postings that are
+  /// added simultaneously in different banks of shared memory.
+  over_banks,
 };
 /// The weights of a term for every document of a tile, mostly 0, and the number of nonzero weights.
 struct dense_list {

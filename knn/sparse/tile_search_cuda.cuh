@@ -52,8 +52,8 @@ struct rows_view {
 struct results_view {
   double* scores;            ///< [queries][k]
   std::uint32_t* documents;  ///< [queries][k] numbers in the part, nearest first
-  std::uint32_t* answered;   ///< [queries] 1 + the number of the k that share a term; 0: not
-                             ///< answered yet
+  /// [queries] 1 + the number of the k that share a term; 0: not answered yet.
+  std::uint32_t* answered;
   unsigned long long* rescored;
   unsigned long long* postings_read;
 };

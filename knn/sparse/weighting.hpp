@@ -17,9 +17,9 @@ namespace rulerank::inline v0::knn {
 enum class weighting {
   none,    ///< tf
   tf_idf,  ///< tf ln(N / df), for documents and queries; a term in no document has weight 0
-  bm25,    ///< documents: idf count (k1 + 1) / (count + k1 (1 - b + b length / mean length)) with
-           ///< idf = ln(1 + (N - df + 1/2) / (df + 1/2)); queries: the count (Robertson and
-           ///< Zaragoza 2009)
+  /// Documents: idf count (k1 + 1) / (count + k1 (1 - b + b length / mean length)) with
+  /// idf = ln(1 + (N - df + 1/2) / (df + 1/2)); queries: the count (Robertson and Zaragoza 2009).
+  bm25,
 };
 
 /// The tf of `none` and `tf_idf`.

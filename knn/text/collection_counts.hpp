@@ -84,8 +84,8 @@ struct collection_counts {
   string_store ids, label_names;
   std::vector<std::uint32_t> label_of;  ///< [documents] into label_names
   count_spill rows;                     ///< [documents]
-  std::vector<field_counts> fields;     ///< in the order of their first occurrence; one row per
-                                        ///< document
+  /// In the order of their first occurrence; one row per document.
+  std::vector<field_counts> fields;
   std::vector<std::uint32_t> sums;  ///< [documents] checksums of the texts, if fields are counted
   /// Set if other processes hold other parts. Terms, their frequencies and `documents_of` then
   /// cover all parts.

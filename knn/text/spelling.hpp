@@ -16,12 +16,12 @@ namespace rulerank::inline v0::knn {
 
 /// A word of a document that was replaced.
 struct spelling_change {
-  std::size_t document = 0;     ///< index among the given documents
-  std::string word;             ///< folded
-  std::string replacement;      ///< a word of the dictionary
-  std::uint32_t distance = 0;   ///< edits between the words
-  std::uint32_t documents = 0;  ///< number of documents of the collection that contain the
-                                ///< replacement
+  std::size_t document = 0;    ///< index among the given documents
+  std::string word;            ///< folded
+  std::string replacement;     ///< a word of the dictionary
+  std::uint32_t distance = 0;  ///< edits between the words
+  /// Number of documents of the collection that contain the replacement.
+  std::uint32_t documents = 0;
 };
 
 /// Replaces words that the dictionary of an index lacks by words that it has.
