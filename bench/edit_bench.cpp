@@ -37,7 +37,7 @@ using table = std::vector<std::vector<std::uint32_t>>;
 
 constexpr size_t letters_of_bytes = 256;
 
-/// Of the processor, so that what else the machine does counts little: all is one thread.
+/// Measures CPU time, which depends little on other processes: everything runs in one thread.
 class stopwatch {
  public:
   double seconds() const {
@@ -71,7 +71,7 @@ class matrix_row final : public knn::edit_sink {
   size_t bound() const override { return ~size_t{0}; }
   void take(std::uint32_t const* numbers, size_t length, std::int8_t const* differences,
             std::uint64_t near) override {
-    // Lanes that have words are the first ones.
+    // Lanes with words are the first ones.
     auto const lanes = static_cast<size_t>(64 - std::countl_zero(near));
     for (size_t i = 0; i < lanes; ++i)
       row_[numbers[i]] =
@@ -102,7 +102,7 @@ void report(std::string const& what, double seconds, double before, size_t pairs
   std::fflush(stdout);
 }
 
-/// One pair after the other, as many queries as take some seconds.
+/// Computes single pairs, for as many queries as take some seconds.
 double single(table const& words, table const& queries, size_t bound,
               std::vector<std::vector<size_t>>& distances) {
   stopwatch const watch;
@@ -188,7 +188,7 @@ void measure(bench::settings const& chosen) {
   knn::edit_groups const groups(spans, numbers, classes);
   std::vector<std::uint8_t> matrix;
   double best = 1e300;
-  for (size_t r = 0; r <= rounds; ++r) {  // the first for the memory
+  for (size_t r = 0; r <= rounds; ++r) {  // the first round allocates memory
     stopwatch const watch;
     matrix = matrix_of(groups, classes, all_queries, words.size(), std::move(matrix));
     if (r > 0) best = std::min(best, watch.seconds());

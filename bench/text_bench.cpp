@@ -1,5 +1,5 @@
-// Sparse search engines against each other, on a drawn collection of a published shape or a real
-// one:
+// Sparse search engines compared with each other, on a synthetic collection of a published shape or
+// on a real one:
 //
 //   text_bench SHAPE|COLLECTION QUERIES K THREADS [rounds=N|rounds=asked] [seed=S] ENGINE...
 //   e.g. text_bench rcv1 500 30 1 mt:50 tiles
@@ -14,8 +14,8 @@
 // rank.
 //
 // All engines are made ready first; then each is timed once a round, one after the other: a round
-// is as many calls as take 50 ms (one at least, a hundred at most), of which the median counts.
-// N rounds (3); asked: a round for each line of standard input, its seconds a query in a line of
+// is as many calls as take 50 ms (one at least, a hundred at most), of which the median counts. N
+// rounds (3); asked: a round for each line of standard input, its seconds a query in a line of
 // standard output. One JSON line an engine, medians of the rounds. `ready_s` is from the index in
 // memory to the engine ready, the median of three; `whole_s` is that and a call of all QUERIES (in
 // calls of the queries the engine is timed on, where it has some). A ratio is the first engine's
@@ -59,7 +59,7 @@ namespace {
 
 using namespace rulerank;
 
-/// Rows r x of / count of a matrix.
+/// Returns rows r x of / count of a matrix.
 knn::sparse_matrix evenly(knn::sparse_rows const& rows, std::size_t count) {
   knn::sparse_matrix some;
   some.terms = rows.terms;
@@ -78,9 +78,9 @@ bool same(knn::neighbours const& a, knn::neighbours const& b) {
                     });
 }
 
-/// Values are as far apart as sums of single precision may be, 1e-5 or, for a query of m terms,
-/// (m + 4) 2^-24 where that is more, rank by rank, and documents the same where the exact values
-/// before and behind are farther than that. `worst`: the largest difference.
+/// Compares values rank by rank: they may differ by the error of single-precision sums, 1e-5 or,
+/// for a query of m terms, (m + 4) 2^-24 if that is larger. Documents must be equal unless adjacent
+/// exact values differ by less. `worst`: the largest difference.
 bool nearly_the_same(knn::neighbours const& some, knn::neighbours const& exact,
                      knn::sparse_rows const& queries, double& worst) {
   for (std::size_t i = 0; i < exact.value.size(); ++i) {
@@ -102,14 +102,14 @@ bool sums_in_single_precision(knn::sparse_engine e) {
          e == knn::sparse_engine::fish;
 }
 
-/// Documents that share no term with a query stay, so that each query has k neighbours.
+/// Keeps documents that share no term with a query, so that each query has k neighbours.
 constexpr knn::sparse_result_options all_documents{.pad = true};
 
 /// An engine with its options.
 struct chosen_engine {
   knn::sparse_search_options options;
-  knn::fish_options fish;        ///< of that engine
-  std::size_t device_bytes = 0;  ///< of each GPU for the index of tiles; 0: what is free
+  knn::fish_options fish;        ///< for this engine
+  std::size_t device_bytes = 0;  ///< of each GPU for the index of tiles; 0: all free bytes
 };
 
 /// NAME[+GROUP][~THREADS][%MB], NAME being an engine's or fish-intra.
@@ -140,7 +140,7 @@ void save(std::filesystem::path const& folder, std::string const& name,
   save(folder / (name + ".weight.f64"), rows.weight);
 }
 
-/// How often documents have terms: drawn in a shape, or read.
+/// Returns the counts of terms in documents, generated for a shape or read.
 knn::sparse_matrix counts_of(context const& ctx, std::string const& input) {
   if (input.find('/') == std::string::npos) {
     bench::text_shape const& shape = bench::find_text_shape(input);
@@ -223,21 +223,22 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// An engine that is ready, and what was measured of it.
+/// A prepared engine and its measurements.
 class contender {
  public:
-  /// Throws `std::runtime_error` where the engine finds other neighbours than `reference`.
+  /// Throws `std::runtime_error` if the engine's neighbours differ from those of `reference`.
   contender(workload const& all, std::string const& name, std::size_t k, int threads,
             knn::sparse_searcher const& reference);
 
-  /// A round: seconds a query, the median of its calls.
+  /// One round: seconds per query, the median of its calls.
   void time();
   double last_round() const { return rounds_.back(); }
   void print(workload const& all, contender const& first) const;
 
  private:
   double seconds_a_query() const { return median(rounds_); }
-  /// Of a number of queries, from the index in memory, by the time of a round.
+  /// Returns the time of `queries` queries from the index in memory, given the time per query of a
+  /// round.
   double whole_s(std::size_t queries, double a_query) const {
     return ready_s_ + static_cast<double>(queries) * a_query;
   }
@@ -272,7 +273,7 @@ contender::contender(workload const& all, std::string const& name, std::size_t k
   queries_ =
       evenly(all.queries, asked.documents == 0 ? all.queries.size()
                                                : std::min(asked.documents, all.queries.size()));
-  if (!ctx_.devices.empty()) searcher_of(ctx_, all.index, chosen_);  // wakes the devices
+  if (!ctx_.devices.empty()) searcher_of(ctx_, all.index, chosen_);  // starts the devices
   std::vector<double> ready;
   for (int i = 0; i < 2; ++i) {
     auto const begin = std::chrono::steady_clock::now();
