@@ -4,18 +4,18 @@
 //                                            default: td2003 3 1 0 0 ssarp delta
 //
 // On a shape, each partition chooses exactly ITERATIONS documents (0: the published mean number),
-// the stop rule off, so that a lucky draw proves nothing; where the rule would have stopped is
-// printed. On a file the stop rule ends it. PARTITIONS 0: all, else the first so many: a stated
-// sample. Cuts are tube, 10 bins. Every engine runs in each of N rounds (1), one after the other;
-// the first one named is the one the others are held against: one that chooses other documents is
+// with the stop rule off, so that random early stops have no effect; the line shows where the rule
+// would have stopped. On a file, the stop rule ends the sampling. PARTITIONS 0: all, otherwise the
+// first ones: a stated sample. Cuts are tube, 10 bins. Every engine runs in each of N rounds (1),
+// one after the other. The first engine is the reference: an engine that chooses other documents is
 // not timed.
 //
-// One JSON line an engine, medians of the rounds. `seconds` is the whole, from bin codes in memory
-// to chosen documents: partitions made, data sent, loops. `loop_s` is the loops alone, without
-// what is done before a partition's first iteration; it is the sum over the partitions where they
-// run one after the other, and null where they run side by side on a CPU. A ratio is the first
-// engine's time of a round over this one's of that round, the same part of both: median, smallest,
-// largest.
+// One JSON line per engine, with medians of the rounds. `seconds` is the total from bin codes in
+// memory to chosen documents: making partitions, sending data, loops. `loop_s` is only the loops,
+// without the work before a partition's first iteration. It is the sum over the partitions if they
+// run one after the other, and null if they run in parallel on a CPU. A ratio is the first engine's
+// time of a round divided by this engine's time of the same round, for the same quantity: median,
+// smallest, largest.
 
 #include "al/measured_sampling.hpp"
 #include "al/published/engines.hpp"

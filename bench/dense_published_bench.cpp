@@ -16,16 +16,16 @@
 //             20 tight clusters, 128 queries, k 32
 //   far       the same shape under cosine, values of mean 10 and deviation 1
 //
-// shape: of `batches` this alone. part: the shapes' rows and `queries`' queries are divided by it,
-// for a trial of the bench itself. Values are uniform in [0, 1), as published, those of clusters
-// with a deviation of 0.01 from centres that are. Before it is timed, an engine's answer is held
-// against `flat` on the CPU, which is exact: for the first and last queries of a batch, rank by
-// rank, within what single precision allows; of `flat` on the GPU to the bit. One JSON line a cell,
-// medians of the rounds after one that is not counted, at most 25 (fewer where they take a second):
-// search_ms from queries in host memory to neighbours there, kernel_ms of the kernels alone (which
-// is what Table 1 has), selection_ms of sbq's K-selection and gs's selection; of `flat` instead
-// device_ms, from the first copy to the last, and widened, queries of a search. The rows are on the
-// device before.
+// shape: replaces the shapes of `batches`. part: divides the rows of the shapes and the queries of
+// `queries`, for a trial of the benchmark itself. Values are uniform in [0, 1), as published; those
+// of clusters deviate by 0.01 from uniform centres. Before an engine is timed, its results are
+// compared with `flat` on the CPU, which is exact: for the first and last queries of a batch, rank
+// by rank, within single precision, or bit for bit for `flat` on the GPU. One JSON line per cell,
+// with medians of at most 25 rounds (fewer if a round takes a second) after a warm-up round:
+// search_ms from queries in host memory to neighbours there; kernel_ms of the kernels only (as in
+// Table 1); selection_ms of sbq's K-selection and gs's selection. `flat` has instead device_ms,
+// from the first copy to the last, and widened, the number of queries. The rows are already on the
+// device.
 
 #include "bench/dense_lists.hpp"
 #include "core/context.hpp"

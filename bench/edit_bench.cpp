@@ -3,11 +3,10 @@
 //   edit_bench database=FILE queries=FILE [radius=1,2,3] [k=8,16,32] [rounds=3]
 //              [matrix=FILE]
 //
-// Searches go through `metric_index` of type brute. The matrix has a byte a pair, [queries][words]
-// in the order of the files, of words that are less than 256 apart; it is written where `matrix`
-// says. Before they are timed, answers of some queries are held against the comparison of single
-// pairs, the whole matrix too. One JSON line a kind of search, the best of the
-// rounds, in seconds of the processor.
+// Searches use `metric_index` of type brute. The matrix has one byte per pair, [queries][words] in
+// file order, for words at distances below 256; it is written to the file that `matrix` names.
+// Before the timing, results of some queries are compared with single pairs, and so is the whole
+// matrix. One JSON line per kind of search, the best of the rounds, in seconds of CPU time.
 
 #include "bench/settings.hpp"
 #include "core/context.hpp"

@@ -5,22 +5,22 @@
 //   e.g. l2r_bench hp2003 29521 1091 4 1 lrar:300 project
 //        l2r_bench web10k 240039 2101 4 16 project tensor@1 tensor@4 profl@1/64
 //
-// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly chosen][~DOCUMENTS a call].
-// With the last, documents come in calls of so many, as queries do, and a cache is kept from call
-// to call: the published times are of one query (Freitas 2017, tables 5.6 to 5.10). U documents
-// drawn evenly from a training set stand for a reduced set; cuts are fitted on the whole set
-// (frequency, 10 bins). The first engine named ranks all documents and is the one the others are
-// held against: one whose scores are not the same bits is not timed. One JSON line an engine. Times
-// are medians of `calls`; but an engine with a cache is timed once on an empty one (`seconds`) and
-// once on the filled one (`warm_s`). By calls, `seconds` is the sum of all, the first on an empty
-// cache, and the quantiles are of the calls.
+// ENGINE is NAME[@GPUS][/GIB of its cache][:DOCUMENTS of those, evenly spaced][~DOCUMENTS per
+// call]. With the last, documents come in calls of this many, like queries, and a cache is kept
+// between calls: the published times are of one query (Freitas 2017, tables 5.6 to 5.10). U evenly
+// spaced documents of a training set represent a reduced set; cuts are fitted on the whole set
+// (frequency, 10 bins). The first engine ranks all documents and is the reference: an engine whose
+// scores differ in any bit is not timed. One JSON line per engine. Times are medians of `calls`,
+// but an engine with a cache is timed once with an empty cache (`seconds`) and once with the filled
+// one (`warm_s`). With calls, `seconds` is the total, the first call with an empty cache, and the
+// quantiles are over the calls.
 //
-// `gpu_fill` is the share of the GPUs' resident threads (2,048 a multiprocessor) that a published
-// engine's documents occupy: plrar and profl-t have a document a thread, profl a document a block
-// of 256. A sample of a fold that leaves a GPU unfilled says nothing about the fold and is not
-// timed; a whole fold, or a query, is what it is. `cache_by_size` has, for itemsets of 2, 3, ...
-// items: hits, misses, and of the prefixes of larger ones that were missed, hits and misses (table
-// 5.13); `cache_slots` the itemsets that a device's cache can hold (table 5.12).
+// `gpu_fill` is the share of the GPUs' resident threads (2,048 per multiprocessor) that a published
+// engine's documents occupy: plrar and profl-t use one thread per document, profl a block of 256. A
+// sample of a fold that does not fill a GPU is not representative of the fold and is not timed; a
+// whole fold, or a query, is always timed. `cache_by_size` has, for itemsets of 2, 3, ... items:
+// hits, misses and, for missed larger itemsets, hits and misses of their prefixes (table 5.13);
+// `cache_slots` is the number of itemsets that a device's cache can hold (table 5.12).
 
 #include "bench/engine_argument.hpp"
 #include "bitmaps/bit_kernels.hpp"

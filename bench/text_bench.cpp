@@ -4,27 +4,26 @@
 //   text_bench SHAPE|COLLECTION QUERIES K THREADS [rounds=N|rounds=asked] [seed=S] ENGINE...
 //   e.g. text_bench rcv1 500 30 1 mt:50 tiles
 //
-// COLLECTION is a path with a / in it, read as `search text` does. QUERIES 0: the published number
-// of the shape. The queries are drawn with seed S (2). ENGINE is NAME[@GPUS][:QUERIES of those,
-// evenly chosen]; mt~N and tiles~N take N threads instead, fish+GROUP and fish-intra+GROUP so many
-// queries a launch, tiles@N%MB so much memory of each GPU for its index. Queries are drawn from the
-// collection and removed from it; tf-idf weights, cosine. Every engine's neighbours are held
-// against tiles on the CPU before it is timed: the same documents and the same bits, or for the
-// published engines for GPUs, which sum in single precision, scores as near as that allows, rank by
-// rank.
+// COLLECTION is a path that contains a /, read as in `search text`. QUERIES 0: the published number
+// of the shape. ENGINE is NAME[@GPUS][:QUERIES of those, evenly spaced]; mt~N and tiles~N use N
+// threads instead, fish+GROUP and fish-intra+GROUP process this many queries per launch, tiles@N%MB
+// uses this much memory of each GPU for its index. Queries are sampled from the collection with
+// seed S (2) and removed from it; tf-idf weights, cosine. Every engine's neighbours are compared
+// with tiles on the CPU before it is timed: equal documents and values, bit for bit; or, for the
+// published engines for GPUs, which sum in single precision, scores within its error, rank by rank.
 //
-// All engines are made ready first; then each is timed once a round, one after the other: a round
-// is as many calls as take 50 ms (one at least, a hundred at most), of which the median counts. N
-// rounds (3); asked: a round for each line of standard input, its seconds a query in a line of
-// standard output. One JSON line an engine, medians of the rounds. `ready_s` is from the index in
-// memory to the engine ready, the median of three; `whole_s` is that and a call of all QUERIES (in
-// calls of the queries the engine is timed on, where it has some). A ratio is the first engine's
-// time of a round over this one's of that round: median, smallest, largest; `whole_ratio` with the
-// time to be ready on both sides. `index_s`, of mt: the index made from the weighted rows by the
-// engine's threads. index_bytes and host_bytes are how far memory grew at most while the index and
-// the engine were made and a call answered, device_bytes what GPUs hold after it; groups,
-// allocations and busiest_block_a_query are of that call. save=FOLDER instead of an engine writes
-// the weighted rows and the neighbours as plain arrays, for text_peer_gpu.py.
+// All engines are prepared first; then each is timed once per round, one after the other. A round
+// is the median of as many calls as take 50 ms, from 1 to 100. N rounds (3); rounds=asked: one
+// round for each line of standard input, whose seconds per query are written as a line of standard
+// output. One JSON line per engine, with medians of the rounds. `ready_s` is the time from the
+// index in memory to the prepared engine, the median of three; `whole_s` adds a call of all QUERIES
+// (in calls of the engine's own queries, if it has some). A ratio is the first engine's time of a
+// round divided by this engine's time of the same round: median, smallest, largest; `whole_ratio`
+// includes the preparation of both. `index_s`, for mt: the time to make the index from the weighted
+// rows with the engine's threads. index_bytes and host_bytes are the maximum growth of memory while
+// the index and the engine were made and a call was answered, device_bytes the memory of GPUs after
+// it; groups, allocations and busiest_block_a_query belong to that call. save=FOLDER instead of an
+// engine writes the weighted rows and the neighbours as plain arrays, for text_peer_gpu.py.
 
 #include "bench/engine_argument.hpp"
 #include "bench/memory.hpp"
