@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view comment_mark = "#";
 constexpr std::string_view id_blanks = " \t\r\n\v\f";
 
-// Titles of columns of judgments as results of `plain_name`; the first one present is used. Those
+// Titles of columns of judgments as results of `plain_name`; the first one present is used. Titles
 // of docids are `document_id_titles`, or the last of these.
 constexpr std::string_view query_titles[] = {"qid",   "queryid",   "topicid",
                                              "query", "querytext", "topic"};

@@ -9,8 +9,8 @@
 // arguments.
 namespace rulerank::inline v0::mpi {
 
-/// What a search divides among ranks: the queries (every rank holds the whole collection) or the
-/// collection (every rank gets all queries).
+/// The input that a search divides among ranks: the queries (every rank holds the whole collection)
+/// or the collection (every rank gets all queries).
 enum class shared_out : std::uint8_t { automatic, queries, collection };
 /// Parses "auto", "queries" or "collection". Throws `usage_error` that lists these names.
 shared_out shared_out_from(std::string_view name);

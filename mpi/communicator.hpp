@@ -15,7 +15,7 @@
 // Threads: only the thread that made the communicator may use it.
 namespace rulerank::inline v0::mpi {
 
-/// What ends a job: the program's exit code and the message.
+/// The failure that ends a job: the program's exit code and the message.
 struct failure {
   int code = 1;
   std::string message;
@@ -23,7 +23,8 @@ struct failure {
   std::optional<std::size_t> task = std::nullopt;
 };
 
-/// What this rank received in `gather`: the number of exchanges, and bytes including its own.
+/// The data that this rank received in `gather`: the number of exchanges, and bytes including its
+/// own.
 struct traffic {
   std::uint64_t exchanges = 0;
   std::uint64_t bytes = 0;

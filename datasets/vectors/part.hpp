@@ -17,8 +17,8 @@ struct vectors_part {
   std::size_t of_file = 0;  ///< number of rows in the file
 };
 /// Reads some rows of a file of vectors. `part_of` gets the number of rows in the file and returns
-/// the range to read. Of a plain file, only the header and these rows are read, and other rows are
-/// not checked. Throws as `read_vectors`.
+/// the range to read. If the file is plain, only the header and these rows are read, and other rows
+/// are not checked. Throws as `read_vectors`.
 vectors_part read_vectors_part(context const& ctx, std::string const& path,
                                std::function<index_range(std::size_t rows)> const& part_of,
                                vectors_options const& options = {});

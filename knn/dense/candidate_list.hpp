@@ -38,7 +38,7 @@ class candidate_list {
   /// exact. Returns whether the limit decreased.
   template <class Settle>
   bool add(bounded_row const& one, bool in_order, Settle const& settle) {
-    // Of equal keys, the lower row number is nearer.
+    // Among equal keys, the lower row number is nearer.
     if (one.low > limit_ || (k_ > 0 && in_order && one.low == limit_)) return false;
     rows_.push_back(one);
     if (k_ == 0 || rows_.size() < check_at_) return false;

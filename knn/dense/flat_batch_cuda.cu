@@ -30,7 +30,7 @@ constexpr std::size_t all_sampled_a_neighbour = std::size_t{1} << 16;
 constexpr std::size_t handed_unsampled = std::size_t{1} << 16;
 constexpr std::uint32_t range_capacity = 8192;
 constexpr std::uint32_t range_sorted = 4096;
-/// Of a batch's queries and their candidates; of their filters.
+/// Bytes of a batch's queries and their candidates; bytes of their filters.
 constexpr std::size_t handed_bytes = std::size_t{256} << 20;
 constexpr std::size_t filter_bytes = std::size_t{64} << 20;
 constexpr std::size_t most_together = 8192;

@@ -30,7 +30,7 @@ inline constexpr similarity all_metrics[] = {similarity::l2, similarity::inner_p
 inline constexpr element all_types[] = {element::float32, element::float16, element::bfloat16,
                                         element::int8, element::uint8};
 
-/// The same values as another type, rounded.
+/// Rounds values to another type.
 inline vectors as(element type, std::vector<float> const& values, std::size_t dimensions) {
   auto const make = [&]<class T>(T) {
     std::vector<T> typed;

@@ -21,10 +21,10 @@
 // once.
 namespace rulerank::inline v0::knn {
 
-/// What searches: the index itself on the CPU, or an engine on GPUs. All engines return the same
-/// results. `pairs` and `brute_sort` read an index of type brute, `lc_growing` and `lc_shrinking`
-/// of type lc, `sss_objects` and `sss_pivots` of type sss. All GPU engines except `pairs` are
-/// published ones.
+/// The kind of search: the index itself on the CPU, or an engine on GPUs. All engines return the
+/// same results. `pairs` and `brute_sort` read an index of type brute, `lc_growing` and
+/// `lc_shrinking` of type lc, `sss_objects` and `sss_pivots` of type sss. All GPU engines except
+/// `pairs` are published ones.
 enum class metric_engine : std::uint8_t {
   automatic,  ///< on GPUs the first engine that reads the index's type; `pairs` for type brute
   index,      ///< `metric_index::search`

@@ -403,7 +403,7 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   EXPECT_EQ(metric_index({}, many, options).type(), metric_index_type::lc);
 }
 
-/// Of 256 points, a small radius needs few; a large one never measures more than all of them.
+/// A small radius needs few of 256 points; a large one never measures more than all of them.
 TEST(metric_search, mvpt_measures_the_points_that_pay) {
   auto const space = std::make_shared<word_space>(drawn_words(10000, 1, 12));
   auto const queries = space->queries(drawn_words(20, 2, 12));

@@ -200,7 +200,7 @@ struct term_weights {
 };
 
 /// Returns the sum of the products of two rows' common terms, added in term order, by a warp that
-/// searches the terms of one row in the other. The same in all lanes.
+/// searches the terms of one row in the other. All lanes get the same sum.
 __device__ double sum_of_common(term_weights const& of, term_weights const& in) {
   constexpr std::uint32_t together = 4;  // terms that a lane fetches at a time
   std::uint32_t const lane = threadIdx.x % 32;

@@ -117,7 +117,7 @@ class text_index {
   string_table const& ids() const noexcept { return ids_; }
   /// The label of a document, empty for none.
   std::string_view label(std::size_t document) const { return label_names_[label_of_[document]]; }
-  /// Of all parts.
+  /// The statistics of all parts.
   term_statistics const& statistics() const noexcept { return statistics_; }
   /// For a part: the collection's number of its first document.
   std::uint64_t first_document() const noexcept { return first_document_; }

@@ -138,7 +138,7 @@ class alignas(apart) search {
  private:
   /// The data of a branch for the search below it.
   struct frame {
-    // Of the node above: processed items, then items to branch on by ascending support.
+    // Codes of the node above: processed items, then items to branch on by ascending support.
     std::vector<code> kept;
     std::size_t left_behind = 0;
     std::vector<std::uint32_t> counts;

@@ -91,7 +91,7 @@ struct vector_objects {
 struct word_objects {
   word_columns columns;
   std::uint32_t alphabet = 0;
-  // Of all queries; `alphabet` for a letter that no word has.
+  // The letters of all queries; `alphabet` for a letter that no word has.
   std::uint32_t const* letters = nullptr;
   std::uint32_t const* begin = nullptr;  // [queries + 1]
   std::uint32_t blocks = 1;              // for the longest query

@@ -28,8 +28,8 @@ class metric_gpu_searcher {
   /// The layout of its objects, for which queries are laid out.
   virtual gpu_layout const& layout() const = 0;
   /// Returns the k nearest as `metric_index::search`, k possibly larger than the number of objects,
-  /// if the engine writes results directly into `neighbours`. Such an engine gets only ranges in
-  /// `search`. Throws `usage_error` as `metric_index::search`.
+  /// if the engine writes results directly into `neighbours`. The `search` of this engine then gets
+  /// only ranges. Throws `usage_error` as `metric_index::search`.
   virtual std::optional<neighbours> nearest(context const& /*ctx*/, gpu_queries const& /*queries*/,
                                             std::size_t /*k*/, metric_gpu_work& /*work*/) const {
     return std::nullopt;
