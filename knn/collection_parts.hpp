@@ -13,7 +13,7 @@
 #include <vector>
 
 // Merges the results of searches in parts of a collection. The merged result equals that of one
-// search in the whole collection, bit for bit. Parts of the queries likewise.
+// search in the whole collection, bit for bit. The same holds for queries in parts.
 //
 // Threads: only the thread that uses a group may call functions with it; any thread may call the
 // others. Functions with a group are collective: all processes call them with equal queries and k.

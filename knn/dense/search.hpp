@@ -123,11 +123,11 @@ class dense_index {
   std::vector<std::int64_t> ids_of(std::span<std::uint32_t const> rows) const;
 
   /// Returns the k nearest rows of each query, filled with `no_neighbour` if there are fewer rows,
-  /// or fewer in the filters. Queries may have any type that rows may have, also another than the
-  /// rows. A larger k returns the same first k rows. Throws `usage_error` for a k of 0, queries of
-  /// other dimensions, filters of another size, and results that exceed memory. Throws `error`
-  /// naming the first query with a value that is NaN or infinite. Adds its work to `*work` unless
-  /// it is null.
+  /// or fewer in the filters. Queries may have any type that rows may have, even if the rows have
+  /// another type. A larger k returns the same first k rows. Throws `usage_error` for a k of 0,
+  /// queries of other dimensions, filters of another size, and results that exceed memory. Throws
+  /// `error` naming the first query with a value that is NaN or infinite. Adds its work to `*work`
+  /// unless it is null.
   neighbours search(context const& ctx, datasets::vectors const& queries, std::size_t k,
                     dense_filter const& filter = {}, dense_search_work* work = nullptr) const;
 

@@ -218,7 +218,7 @@ TEST(CollectionSplit, ErrorsOfDocumentsInPartsNameTheLinesOfTheFile) {
         message_of([&] { knn::text_index::build(one_thread(), path, {}); });
     EXPECT_NE(expected, "OK");
     for (std::size_t const size : {2, 3, 7}) {
-      // A process with a good part waits for the others in vain: all throw.
+      // A process with a good part cannot go on without the others: all throw.
       EXPECT_EQ(message_of([&] {
                   testing_tools::run_processes(
                       static_cast<int>(size), [&](process_group const& group) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """plain.py [ROOT] [--report]: pages and the comments of C++ and CUDA sources are in plain technical English.
 
-A phrase of NEVER is a fault anywhere outside of code. For each page and each source, `--report` counts the sentences that open
-with a word of OPENINGS and the words of OTHERS, both of which some sentences need, and gives the length of sentences in words;
-then the sums of each module, its public headers apart."""
+A phrase of NEVER is a fault anywhere outside of code; a phrase of NEVER_IN_COMMENTS is one in a source. `--report` counts, for
+each page and each source, the sentences that open with a word of OPENINGS and the words of OTHERS, both of which are right in some
+sentences, and gives the length of sentences in words. It ends with the sums of each module, its public headers apart."""
 
 import collections
 import pathlib
@@ -30,6 +30,21 @@ NEVER = {  # a phrase: what to write
     "is waited for": "waits for",
     "what is (?:asked|wanted) of": "the option, the request",
     "two of a kind are": "duplicates are",
+}
+NEVER_IN_COMMENTS = {  # the same for comments, which are held to more
+    "an?other than": "differs from",
+    "tells? each other": "exchange",
+    "(?:is|are|has been) told": "receives",
+    "hears? of": "receives, reports",
+    "(?:is|are|was|were) held against": "is compared with",
+    "stands? (?:behind|doubled)": "follows, is doubled",
+    "one behind the other": "concatenated, one after the other",
+    "comes again|that comes twice": "is repeated, a duplicate",
+    "so manieth": "n-th",
+    "what there is": "the existing ones",
+    "what stands": "the text, the value",
+    "what is (?:found|said|known|searched|given|there)": "a noun: the results, the message, the arguments",
+    "is (?:the |its |an?)?\\w+'s to \\w+": "the caller must",
 }
 OPENINGS = ("Of", "What", "That of", "The same", "So many", "Such", "Those")
 OTHERS = ("drawn", "tells", "lies", "stands", "behind", "beside", "less", "widen", "crowded", "handed on", "as they are")
@@ -74,15 +89,15 @@ def comments(path):
 
 
 def texts(root):
-    """(path, its paragraphs) of each page and each source."""
-    yield from ((page, prose(page)) for page in pages(root))
-    yield from ((source, comments(source)) for source in sources(root))
+    """(path, its paragraphs, the phrases that fail in them) of each page and each source."""
+    yield from ((page, prose(page), NEVER) for page in pages(root))
+    yield from ((source, comments(source), NEVER | NEVER_IN_COMMENTS) for source in sources(root))
 
 
 def faults(root):
-    for path, paragraphs in texts(root):
+    for path, paragraphs, never in texts(root):
         for line, text in paragraphs:
-            for phrase, plain in NEVER.items():
+            for phrase, plain in never.items():
                 if found := re.search(rf"\b(?:{phrase})\b", re.sub(r"\s+", " ", text), re.I):
                     yield f"{path.relative_to(root)}:{line}: found '{found[0]}', expected plain English, such as: {plain}"
 
@@ -94,7 +109,7 @@ def sentences_of(text):
 def report(root):
     print("file: sentences, of these with an unplain opening; unplain words; words of a sentence, mean and most")
     public, sums = public_headers(root), collections.defaultdict(lambda: [0, 0, 0])
-    for path, paragraphs in texts(root):
+    for path, paragraphs, _ in texts(root):
         sentences = [s for _, text in paragraphs for s in sentences_of(text)]
         openings = sum(bool(re.match(rf"(?:{'|'.join(OPENINGS)})\b(?!.*\?$)", s)) for s in sentences)
         words = sum(len(re.findall(rf"\b(?:{'|'.join(OTHERS)})\b", s)) for s in sentences)
