@@ -57,7 +57,7 @@ class output_file {
 };
 
 /// Returns whether two paths name one output: one descriptor, one file or pipe, or one path without
-/// a file yet. Never true for devices such as /dev/null.
+/// a file yet. Paths to a device such as /dev/null never are one output.
 bool same_output(std::string const& a, std::string const& b);
 
 /// A path, and its name in messages, such as an option.

@@ -99,8 +99,9 @@ class basket_watch {
   matrix_watch matrix_;
   std::size_t lines_ = 0;
   std::size_t begin_ = 0;  // the number at the beginning of the first line
-  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;  // of the first items
-  bool have_quantities_ = true;                                       // of all items
+  // Whether the first items number, count or prefix the lines.
+  bool is_numbered_ = true, is_counted_ = true, is_prefixed_ = true;
+  bool have_quantities_ = true;             // whether all items have quantities
   std::unordered_set<std::string> header_;  // the first line, while it may be a header
   std::size_t columns_ = 0;                 // of all lines; 0: the numbers differ
   bool could_be_pairs_ = true, repeats_ = false;

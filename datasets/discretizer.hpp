@@ -17,7 +17,7 @@ namespace rulerank::inline v0::datasets {
 
 /// How the values of a feature are cut (docs/definitions.md, Items): `tube`, recursively where the
 /// density changes; `width`, into equal widths; `frequency`, into bins with equal numbers of
-/// documents; `capped`, one bin per value if there are few values, otherwise equal numbers of
+/// documents; `capped`, one bin per value if there are enough bins, otherwise equal numbers of
 /// documents, where no value counts for more than one bin.
 enum class binning { tube, width, frequency, capped };
 enum class missing_values { item, none, zero };  ///< the meaning of a listed NULL/nan

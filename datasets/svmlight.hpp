@@ -37,10 +37,10 @@ using read_options = svmlight_options;
 /// name, and is no record.
 ///
 /// Delimited text has a header. Its cells `label`, `qid` and `docid` name these columns. If one is
-/// missing, docs/forms.md lists further names, in any case; `warn` reports such a column, and two
-/// possible columns are an error. All other columns are features, by name (without control
-/// characters), or by number if the title has only digits. These columns are no features: a first
-/// column without a title; columns named `index`, `level_0`, `Unnamed: 0` or `Unnamed: 0.1`
+/// missing, docs/forms.md lists further names, in upper or lower case; `warn` reports such a
+/// column, and two possible columns are an error. All other columns are features, by name (without
+/// control characters), or by number if the title has only digits. These columns are no features: a
+/// first column without a title; columns named `index`, `level_0`, `Unnamed: 0` or `Unnamed: 0.1`
 /// (pandas' index); those of `skip_columns`; and, except in a stream, a column whose values in the
 /// first 100 records begin with letters and are not numbers. `warn` reports them.
 ///

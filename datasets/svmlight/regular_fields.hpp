@@ -18,7 +18,8 @@ struct regular_document {
   bool has_qid;
   std::string_view qid;
   std::size_t qid_offset;
-  std::size_t features_offset;  ///< offset of the first feature, or of the text after the qid
+  std::size_t
+      features_offset;  ///< of the first feature, or of the text that follows if there is none
   std::size_t length;
   std::size_t comment_offset;  ///< after the `#`, or `length`
   bool is_document;

@@ -160,7 +160,7 @@ struct shadow_size {
   double norm;
   double error;
   double shadow_norm;
-  bool zero;  // all values before they are moved; under cosine
+  bool zero;  // all values are 0 before they are moved; only under cosine
 };
 template <class Values, class Store>
 __device__ shadow_size shadow_vector(std::uint32_t dimensions, std::uint32_t steps,

@@ -29,8 +29,8 @@ __host__ __device__ inline double tensor_error(std::uint32_t dimensions) {
 
 /// The norm and error of a row of the shadow.
 struct row_mark {
-  /// The norm of the row before rounding. Under cosine, its square minus 1 marks a row of zeros. 0
-  /// for a row that the kernels cannot process.
+  /// The norm of the row before rounding. A row of zeros under cosine has that of its moved row,
+  /// with 1 added to the square. 0 for a row that the kernels cannot process.
   float norm;
   /// Upper bound of the distance between row and shadow; infinity for a row that the kernels cannot
   /// process.

@@ -21,8 +21,9 @@ struct tile_posting {
 
 /// The order of the postings of a list in a tile.
 enum class tile_lists {
-  by_document,  ///< for CPU cores: ascending
-  /// For vectors: a frequent term has a weight for every document instead of postings.
+  by_document,  ///< for scalar code: ascending
+  /// For vector instructions of CPUs: a frequent term has a weight for every document instead of
+  /// postings.
   frequent_dense,
   /// For warps of GPUs: pads lists with weights of 0 to whole lanes, and places postings that are
   /// added simultaneously in different banks of shared memory.
