@@ -1,7 +1,7 @@
 #include "core/error.hpp"
 #include "core/message_testing.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include <cstdlib>
 
@@ -55,7 +55,7 @@ TEST(Agreement, RefusesAnotherVersion) {
             "version: found '2' on rank 2 and '1' on rank 0, expected the same on all ranks");
 }
 
-TEST(Split, RanksOfAMachineShareItsDevices) {
+TEST(RankDevices, RanksOfAMachineShareThem) {
   EXPECT_EQ(devices_of_rank({0, 1, 2, 3}, 1, 2), (std::vector<int>{2, 3}));
   EXPECT_EQ(devices_of_rank({4, 5, 6}, 0, 2), (std::vector<int>{4, 5}));
   EXPECT_EQ(devices_of_rank({4, 5}, 3, 4), std::vector<int>{5});
