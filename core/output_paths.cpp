@@ -1,4 +1,4 @@
-// What keeps one output from another, from the inputs and from another run's.
+// Prevents an output from overwriting another output, an input, or the results of a concurrent run.
 #include "core/error.hpp"
 #include "core/output_file.hpp"
 
@@ -30,7 +30,7 @@ void expect_apart(named_path const& one, named_path const& other) {
                                       shown(one), shown(other)));
 }
 
-/// Whether the open lock file still has its name: who held it before may have removed it.
+/// Returns whether the open lock file still has its name, which a previous holder may have removed.
 bool has_name(int descriptor, std::string const& path) {
   struct stat open {};
   struct stat named {};
@@ -46,7 +46,7 @@ void expect_apart(std::vector<named_path> const& inputs, std::vector<named_path>
     for (auto other = outputs.begin(); other != output; ++other)
       if (!other->path.empty()) expect_apart(*other, *output);
     for (named_path const& input : inputs) {
-      std::error_code none;  // what is no file cannot be overwritten
+      std::error_code none;  // only a regular file can be overwritten
       if (input.path.empty() || input.path == "-" ||
           !std::filesystem::is_regular_file(input.path, none))
         continue;
@@ -74,7 +74,7 @@ folder_lock::folder_lock(std::string const& folder)
 
 folder_lock::~folder_lock() {
   if (descriptor_ < 0) return;
-  ::unlink(path_.c_str());  // while it is held
+  ::unlink(path_.c_str());  // while the lock is held
   ::close(descriptor_);
 }
 

@@ -33,7 +33,7 @@ struct prefix {
   std::uint64_t header_size;
   std::uint64_t file_size;
   std::uint32_t header_crc;
-  std::uint32_t own_crc;  // of the bytes before
+  std::uint32_t own_crc;  // of the preceding bytes
 };
 static_assert(sizeof(prefix) == 48);
 constexpr char magic[16] = "rulerank-index\n";
@@ -45,19 +45,21 @@ std::uint32_t own_crc_of(prefix const& p) {
   return crc32_of(std::as_bytes(std::span(&p, 1)).first(offsetof(prefix, own_crc)));
 }
 
-/// The bytes of an index. A file is read piece by piece, when a piece is first wanted.
+/// The bytes of an index. A file is read piece by piece on demand.
 struct index_bytes {
   std::span<std::byte const> all;
-  std::function<void(std::size_t begin, std::size_t size)> read;  ///< none: they are in memory
+  /// Empty: the bytes are in memory.
+  std::function<void(std::size_t begin, std::size_t size)> read;
 
-  /// A piece that was not wanted before.
+  /// Returns a piece; no byte is requested twice.
   std::span<std::byte const> at(std::size_t begin, std::size_t size) const {
     if (read) read(begin, size);
     return all.subspan(begin, size);
   }
 };
 
-/// The checksum of `size` bytes from `begin` on: in parallel, from the checksums of pieces.
+/// Returns the checksum of `size` bytes from `begin` on, computed in parallel from the checksums of
+/// pieces.
 std::uint32_t crc_of(context const& ctx, index_bytes const& bytes, std::size_t begin,
                      std::size_t size) {
   constexpr std::size_t piece_size = std::size_t{4} << 20;
@@ -74,7 +76,7 @@ std::uint32_t crc_of(context const& ctx, index_bytes const& bytes, std::size_t b
   return crc;
 }
 
-/// Its prefix, and that nothing of the file is missing.
+/// Returns the prefix of a file that has its full size.
 prefix checked_prefix(section_kind const& kind, index_bytes const& file, std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
   prefix p{};
@@ -94,7 +96,7 @@ prefix checked_prefix(section_kind const& kind, index_bytes const& file, std::st
   return p;
 }
 
-/// The version of a format that a header is of.
+/// Returns the version of the format that a header names.
 section_kind const& kind_of(nlohmann::json const& header, std::span<section_kind const> versions,
                             std::string const& name) {
   auto const fail = [&](std::string_view what) { throw error({name, 1, 1}, what); };
@@ -157,7 +159,7 @@ void write_section_file(context const& ctx, section_kind const& kind, std::strin
                         std::span<std::size_t const> bytes, nlohmann::ordered_json const& what,
                         std::function<void(std::size_t, std::span<std::byte>)> const& fill) {
   section_layout const layout(bytes);
-  // What the header may take, whatever its checksums will be.
+  // An upper bound for the header with its checksums.
   std::size_t const header_size = round_up(what.dump().size() + 1024, alignment);
   output_file out(path);
   std::span<std::byte> const file = out.map(layout.end() + header_size);
@@ -204,7 +206,7 @@ read_sections checked_sections(context const& ctx, std::span<section_kind const>
   });
 }
 
-/// Memory for a file's bytes. Throws `error` where there is less to take.
+/// Allocates memory for a file's bytes. Throws `error` if there is not enough.
 std::shared_ptr<std::byte> memory_for(std::size_t size, std::string const& name) {
   void* const at = size <= free_memory() ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -212,7 +214,7 @@ std::shared_ptr<std::byte> memory_for(std::size_t size, std::string const& name)
   if (at == MAP_FAILED)
     throw error({name, 0, 0}, fmt::format("found an index of {}, more than the memory that is free",
                                           counted(size, "byte")));
-  ::madvise(at, size, MADV_HUGEPAGE);  // a wish: where there are none, nothing is lost
+  ::madvise(at, size, MADV_HUGEPAGE);  // a hint, without effect if huge pages are unavailable
   return {static_cast<std::byte*>(at), [size](std::byte* p) { ::munmap(p, size); }};
 }
 

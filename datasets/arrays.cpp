@@ -27,7 +27,7 @@ namespace {
   throw error({name, row + 1, 0}, what);
 }
 
-/// The lengths of all lists against the number of documents and of columns.
+/// Checks the lengths of all lists against the number of documents and of columns.
 void check_lengths(document_arrays const& about, std::size_t documents) {
   auto const expect = [&](char const* what, std::size_t found) {
     if (found != 0 && found != documents)
@@ -94,7 +94,7 @@ void set_queries(dataset& data, document_arrays const& about) {
   }
 }
 
-/// Copies ids and comments into one text of the set's own.
+/// Copies ids and comments into one text that the set owns.
 void set_comments(dataset& data, document_arrays const& about) {
   if (about.ids.empty() && about.comments.empty()) return;
   std::string text;
@@ -134,7 +134,7 @@ void append_array_line(dataset const& data, std::string_view qid, std::size_t d,
     text.append(" # ").append(comment);
 }
 
-/// Makes the lines; comments and ids become parts of them.
+/// Generates the lines; comments and ids become parts of them.
 void set_lines(context const& ctx, dataset& data) {
   std::vector<std::string> texts(data.queries.size());
   std::vector<std::size_t> sizes(data.size());
@@ -163,11 +163,11 @@ void set_lines(context const& ctx, dataset& data) {
   data.text = lines;
 }
 
-/// Entries that one thread copies in about a millisecond.
+/// Entries that a thread copies in about a millisecond.
 constexpr std::size_t entries_a_thread = 262'144;
 
-/// All but the entries, whose rows are set; `fill(d, entries)` copies those of document d and
-/// returns what is wrong with them.
+/// Makes everything except the entries, whose rows are set. `fill(d, entries)` copies those of
+/// document d and returns their fault.
 template <class Fill>
 dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_arrays const& about,
                      Fill const& fill) {
@@ -197,7 +197,7 @@ dataset fill_dataset(context const& ctx, std::vector<std::size_t> row, document_
   return data;
 }
 
-/// The feature of a column.
+/// Returns the feature of a column.
 std::uint32_t feature_of(document_arrays const& about, std::size_t column) {
   return about.features.empty() ? static_cast<std::uint32_t>(column + 1) : about.features[column];
 }

@@ -21,7 +21,7 @@ bool is_title_of(std::string_view name, std::span<std::string_view const> titles
   return std::find(titles.begin(), titles.end(), plain) != titles.end();
 }
 
-/// Whether a column of this name may hold ids of baskets.
+/// Returns whether a column with this name may hold basket ids.
 bool is_id_title(std::string_view name) {
   constexpr std::string_view titles[] = {
       "order",  "orderid",  "ordernumber",  "orderno",   "transaction",  "transactionid",
@@ -32,7 +32,7 @@ bool is_id_title(std::string_view name) {
   return is_title_of(name, titles);
 }
 
-/// Whether a column of this name may hold items.
+/// Returns whether a column with this name may hold items.
 bool is_item_title(std::string_view name) {
   constexpr std::string_view titles[] = {"item",      "items",           "item(s)",   "itemid",
                                          "itemname",  "itemdescription", "product",   "products",
@@ -57,7 +57,7 @@ bool is_quantity(std::string_view text) {
   return read_number(text, value) == number_kind::finite;
 }
 
-/// Whether an item is a name and a number: `milk:2`, `milk=2`, `1(0.5)`.
+/// Returns whether an item is a name and a number: `milk:2`, `milk=2`, `1(0.5)`.
 bool has_quantity(std::string_view item) {
   std::size_t const at = item.find_last_of(":=(");
   if (at == item.npos || at == 0) return false;
@@ -70,7 +70,8 @@ bool is_in_brackets(std::string_view text) {
                              (text.front() == '[' && text.back() == ']'));
 }
 
-/// Whether a line is SPMF's `1 2:7:3 4`: items, the sum of their utilities, and these.
+/// Returns whether a line has SPMF's form `1 2:7:3 4`: items, the sum of their utilities, and the
+/// utilities.
 bool has_utilities(std::string_view line) {
   std::vector<field> parts[3];
   for (std::size_t p = 0; p < 3; ++p) {
@@ -236,7 +237,7 @@ void basket_watch::watch_pairs(std::span<basket_cell const> cells) {
   seconds_.emplace(cells[1].text);
 }
 
-/// Whether lines of two names are pairs of an id and an item by all that can be seen.
+/// Returns whether lines of two names appear to be pairs of an id and an item.
 bool basket_watch::are_pairs() const {
   return could_be_pairs_ && repeats_ && lines_ > 2 &&
          std::none_of(firsts_.begin(), firsts_.end(),
@@ -254,7 +255,7 @@ void basket_watch::watch_separators(std::span<basket_cell const> cells, std::uin
   }
 }
 
-/// Names the first items of all lines if they seem to be something else; else empty.
+/// Describes the first items of all lines if they appear to have another meaning; otherwise empty.
 std::string basket_watch::first_items() const {
   if (lines_ < 2) return "";
   if (is_prefixed_) return "end with ':'";

@@ -27,7 +27,7 @@ feature_value* unset_allocator::allocate(std::size_t n) {
   std::size_t const bytes = n * sizeof(feature_value);
   if (bytes < huge_page) return static_cast<feature_value*>(::operator new(bytes));
   void* const entries = ::operator new (bytes, std::align_val_t{huge_page});
-  ::madvise(entries, bytes, MADV_HUGEPAGE);  // a wish: where there are none, nothing is lost
+  ::madvise(entries, bytes, MADV_HUGEPAGE);  // a hint, without effect if huge pages are unavailable
   return static_cast<feature_value*>(entries);
 }
 
@@ -122,7 +122,7 @@ dataset labelled_by_sample(dataset pool, dataset const& sample) {
 }
 
 std::vector<std::uint32_t> listed_features(dataset const& data) {
-  // Small numbers are the rule; memory follows the distinct features all the same.
+  // Most numbers are small; memory is proportional to the distinct features in any case.
   constexpr std::uint32_t small = 1U << 16;
   std::vector<bool> seen(small);
   std::unordered_set<std::uint32_t> large;

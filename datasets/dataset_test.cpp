@@ -238,7 +238,7 @@ TEST(text_source, a_copied_file_may_be_cut) {
   context copies;
   copies.map_files = false;
   auto const copied = open_text(copies, path);
-  std::filesystem::resize_file(path, 0);  // a mapping would give SIGBUS
+  std::filesystem::resize_file(path, 0);  // a mapping would raise SIGBUS
   EXPECT_EQ(copied->bytes(), text);
 }
 
@@ -252,7 +252,7 @@ TEST(text_source, what_cannot_be_read) {
 
 // Streams.
 
-/// A pipe whose read end goes through stream_svmlight on a thread of its own.
+/// A pipe whose read end is read by stream_svmlight in a separate thread.
 class streamed {
  public:
   explicit streamed(svmlight_options options = {}) : options_(std::move(options)) {
@@ -280,7 +280,7 @@ class streamed {
   void write(std::string const& text) {
     ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// Waits until so many queries were answered; false after ten minutes.
+  /// Waits until n queries were answered; returns false after ten minutes.
   bool answered(std::size_t n) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, 10min, [&] { return answers_.size() >= n; });
@@ -365,14 +365,14 @@ TEST(stream, blank_lines_end_nothing_without_qids) {
   }
 }
 
-/// What became of a stream: each query as `qid: lines`, and the error.
+/// The results of a stream: each query as `qid: lines`, and the error.
 struct outcome {
   std::vector<std::string> queries;
   std::string said = "OK";
 };
 
-/// By the rules of `stream_dataset`, a line after the other: of each line its qid, or "" for a
-/// blank one, "#" for a comment and "x" for one at fault.
+/// Computes the expected result by the rules of `stream_dataset`, line by line: the qid of each
+/// line, or "" for an empty line, "#" for a comment and "x" for a faulty one.
 outcome expected_of(std::vector<std::string> const& lines, std::size_t first_line) {
   outcome expected;
   std::vector<std::size_t> query;
@@ -416,7 +416,7 @@ outcome expected_of(std::vector<std::string> const& lines, std::size_t first_lin
   return expected;
 }
 
-/// Whole lines through the collector in chunks of `cut()` lines.
+/// Passes whole lines through the collector in chunks of `cut()` lines.
 outcome collected(std::vector<std::string> const& lines, bool delimited,
                   std::function<std::size_t()> const& cut) {
   outcome result;
@@ -466,7 +466,7 @@ TEST(stream, blank_lines_mean_the_same_however_the_text_is_cut) {
         kinds.push_back(std::to_string(what == 39 ? 1 + below(qid) : qid));
       }
     }
-    // Long lines are read by another reader than short ones and the text's last.
+    // Long lines are read by another reader than short lines and the last line of the text.
     std::string const tail(below(2) * 100, ' ');
     for (std::string const& kind : kinds) {
       bool const is_document = kind != "x" && kind != "#" && !kind.empty();
@@ -639,7 +639,7 @@ TEST(write_lines, keeps_the_order_of_the_file) {
   write_lines(data, std::vector<std::size_t>{0, 1, 2}, out);
   out.commit();
   EXPECT_EQ(read_all(folder / "w"), read_all(folder / "r"));
-  // Of a part, too: documents 1 and 2 are the third line and the second.
+  // Also for a part: documents 1 and 2 are the third line and the second.
   output_file part(folder / "p");
   write_lines(subset(data, std::vector<std::size_t>{1, 2}), std::vector<std::size_t>{0, 1}, part);
   part.commit();
@@ -664,7 +664,7 @@ TEST(labelled_by_sample, finds_documents_by_query_and_values) {
   auto const sample =
       parse_svmlight(ctx, "2 qid:2 1:3\n1 qid:2 1:1 2:NULL\n0 qid:2 1:3\n", "sample");
   auto const found = labelled_by_sample(pool, sample);
-  // The first of two that are the same has the first label.
+  // The first of two equal documents has the first label.
   EXPECT_EQ(found.labels, (std::vector<std::int32_t>{-1, -1, 1, 2, 0}));
   EXPECT_EQ(labelled_documents(found, "learn from"), (std::vector<std::size_t>{2, 3, 4}));
   EXPECT_EQ(found.entries.size(), pool.entries.size());

@@ -80,7 +80,7 @@ std::string words_of(item_range const& range, feature_names const& names) {
   if (!below && !above) return name + " of any value";
   bool const large =
       std::max(above ? std::abs(range.low) : 0.0, below ? std::abs(range.high) : 0.0) >= 1e10;
-  int const digits = !range.whole ? 6 : large ? 17 : 10;  // 10 hide what sums of doubles add
+  int const digits = !range.whole ? 6 : large ? 17 : 10;  // 10 digits hide rounding errors of sums
   std::string low = fmt::format("{:.{}g}", range.low, digits);
   std::string high = fmt::format("{:.{}g}", range.high, digits);
   if (low == high) {

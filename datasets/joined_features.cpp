@@ -19,14 +19,14 @@ namespace rulerank::inline v0::datasets {
 namespace {
 
 std::string pair_of(std::string_view qid, std::string_view id) {
-  return fmt::format("{}\t{}", qid, id);  // neither has a blank
+  return fmt::format("{}\t{}", qid, id);  // neither contains spaces
 }
 
 std::string_view id_of(dataset const& data, std::size_t d) {
   return d < data.ids.size() ? data.ids[d] : std::string_view{};
 }
 
-/// The rows of pairs. Throws `error` where one has no docid or comes twice.
+/// Returns the row of each pair. Throws `error` for a row without a docid and for a duplicate pair.
 std::unordered_map<std::string, std::size_t> rows_by_pair(dataset const& columns) {
   std::unordered_map<std::string, std::size_t> row_of;
   for (query_group const& query : columns.queries)
@@ -49,7 +49,7 @@ std::unordered_map<std::string, std::size_t> rows_by_pair(dataset const& columns
   return row_of;
 }
 
-/// Throws `error` for columns that do not say what their rows are of.
+/// Throws `error` for columns that do not identify the documents of their rows.
 void expect_pairs(dataset const& columns, std::span<std::string const> chosen) {
   if (columns.delimiter == 0) return;
   read_options any;
@@ -66,7 +66,7 @@ void expect_pairs(dataset const& columns, std::span<std::string const> chosen) {
                   fmt::format("found no column {}, expected qid, docid and features", title));
 }
 
-/// The numbers of the features that are joined.
+/// Returns the numbers of the features to join.
 std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& columns,
                                             std::span<std::string const> chosen) {
   std::vector<std::uint32_t> const listed = listed_features(columns);
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
   return features;
 }
 
-/// Of all names the numbers 1, 2, ... in the order of their bytes.
+/// Returns all names with the numbers 1, 2, ... in byte order.
 feature_names numbered_names(dataset const& pool, dataset const& columns,
                              std::span<std::uint32_t const> joined) {
   std::set<std::string> all;
@@ -110,7 +110,7 @@ feature_names numbered_names(dataset const& pool, dataset const& columns,
   return names;
 }
 
-/// Features with new numbers: [features] from the number before, in ascending order.
+/// New numbers of features, by previous number.
 using new_numbers = std::unordered_map<std::uint32_t, std::uint32_t>;
 
 new_numbers renumbering(feature_names const& from, feature_names const& to) {
@@ -122,7 +122,7 @@ new_numbers renumbering(feature_names const& from, feature_names const& to) {
   return numbers;
 }
 
-/// The numbers behind those of the pool's features. Throws `error` where there are not so many.
+/// Returns the numbers after those of the pool's features. Throws `error` if there are too many.
 new_numbers next_numbers(std::uint32_t last, std::span<std::uint32_t const> joined,
                          std::string const& columns) {
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();

@@ -17,7 +17,7 @@ libsvm_problem::libsvm_problem(dataset const& data)
   nodes_.reserve(data.entries.size() + data.size());
   rows_.reserve(data.size());
   for (std::size_t d = 0; d < data.size(); ++d) {
-    rows_.push_back(nodes_.data() + nodes_.size());  // nothing reserved is moved
+    rows_.push_back(nodes_.data() + nodes_.size());  // reserved, so pointers stay valid
     for (feature_value const& entry : data.document(d)) {
       if (std::isnan(entry.value))
         throw error({data.name, place_of(data, d).line, 0},

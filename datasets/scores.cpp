@@ -32,13 +32,13 @@ std::uint64_t read_index(std::string const& name, std::uint64_t line, field cons
   return value;
 }
 
-/// CatBoost's header of its two columns, a document's number and its score.
+/// Recognizes CatBoost's header of two columns, a document's number and its score.
 bool is_catboost_header(std::vector<field> const& fields) {
   return fields.size() == 2 && (fields[0].text == "SampleId" || fields[0].text == "DocId") &&
          (fields[1].text == "RawFormulaVal" || fields[1].text == "Probability");
 }
 
-/// RankLib's qids and indices, line by line, against those of the documents.
+/// Compares RankLib's qids and indices, line by line, with those of the documents.
 void check_documents(score_list const& scores, dataset const& test,
                      std::span<std::size_t const> places) {
   struct document {

@@ -23,7 +23,7 @@ class score_files : public ::testing::Test {
     write_file(path, text);
     return path;
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string_view text, dataset const* test = nullptr) {
     std::string const path = file(text);
     return complaint_of(path, [&] {
@@ -119,7 +119,7 @@ TEST_F(score_files, keep_the_order_of_the_lines_when_queries_were_gathered) {
   EXPECT_EQ(read_scores_of(context{}, path, test), (std::vector<double>{1, 3, 2, 4}));
   write_file(path, "a 0 1\na 1 3\nb 0 2\nb 1 4\n");
   EXPECT_THROW(read_scores_of(context{}, path, test), error);
-  // The first line that is wrong is named, not the first document's.
+  // The message names the first faulty line, not that of the first document.
   EXPECT_EQ(complaint("a 0 1\na 1 3\nb 0 2\nb 1 4\n", &test).substr(0, 33),
             ":2:1: found qid 'a', expected 'b'");
   EXPECT_EQ(complaint("a 0 1\nb 7 2\na 7 3\nb 1 4\n", &test).substr(0, 31),

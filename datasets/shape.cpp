@@ -7,7 +7,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-// Relevant documents per judged document of each set: LETOR 3.0, MSLR-WEB10K, Yahoo! (set 2).
+// Shares of relevant documents among judged ones in each collection: LETOR 3.0, MSLR-WEB10K, Yahoo!
+// (set 2).
 constexpr double topic_2003[] = {0.9895, 0.0105};
 constexpr double page_2003[] = {0.9988, 0.0012};
 constexpr double topic_2004[] = {0.978, 0.022};

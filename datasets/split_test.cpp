@@ -43,7 +43,7 @@ std::string fold_file(std::string const& folder, std::size_t fold, std::string c
   return content(fmt::format("{}/Fold{}/{}.txt", folder, fold + 1, name));
 }
 
-/// String qids, comments with several hashes, odd blanks, numbers that do not print back.
+/// String qids, comments with several hashes, unusual whitespace, numbers that do not print back.
 std::string odd_text(std::size_t queries) {
   random_engine engine(11);
   std::string text;

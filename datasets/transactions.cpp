@@ -26,7 +26,7 @@ bool is_separator_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-/// Reads the integers of a line behind `out`.
+/// Appends the integers of a line to `out`.
 void read_integers(char const* const begin, char const* const end, source_position const& line,
                    std::vector<std::uint32_t>& out) {
   for (char const* at = begin; at != end;) {
@@ -53,7 +53,7 @@ void read_integers(char const* const begin, char const* const end, source_positi
   }
 }
 
-/// Sorts what stands behind `begin` and drops what stands twice.
+/// Sorts the items from `begin` on and removes duplicates.
 void make_set(std::vector<std::uint32_t>& items, std::size_t begin) {
   auto const first = items.begin() + static_cast<std::ptrdiff_t>(begin);
   if (std::adjacent_find(first, items.end(), std::greater_equal<>()) == items.end()) return;
@@ -61,7 +61,7 @@ void make_set(std::vector<std::uint32_t>& items, std::size_t begin) {
   items.erase(std::unique(first, items.end()), items.end());
 }
 
-/// Items become their ranks among the distinct ones; what these are is returned.
+/// Replaces items by their ranks among the distinct items, which are returned.
 std::vector<std::uint32_t> rank(std::vector<std::uint32_t>& items) {
   std::uint32_t const largest = items.empty() ? 0 : *std::max_element(items.begin(), items.end());
   std::vector<std::uint32_t> distinct;
@@ -92,8 +92,8 @@ std::vector<std::uint32_t> rank(std::vector<std::uint32_t>& items) {
 
 namespace {
 
-/// Calls read_line(begin, end, position of the line, items) for each line of a file, which says
-/// whether it is a transaction.
+/// Calls read_line(begin, end, position of the line, items) for each line of a file; it returns
+/// whether the line is a transaction.
 template <class ReadLine>
 transactions read_lines(context const& ctx, std::string const& path, ReadLine&& read_line,
                         std::function<void(std::string const&)> const& warn = {}) {
@@ -118,14 +118,14 @@ transactions read_lines(context const& ctx, std::string const& path, ReadLine&& 
   return read;
 }
 
-/// Names get numbers as they come.
+/// Numbers names in the order of their first occurrence.
 class name_numbers {
  public:
   std::uint32_t of(std::string_view name) {
     return numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(numbers_.size()))
         .first->second;
   }
-  /// The names in the order of their bytes; `place` says where each number's name went.
+  /// Returns the names in byte order; `place` gets the new index of each number.
   std::vector<std::string> sorted(std::vector<std::uint32_t>& place) const {
     std::vector<std::string> names;
     place.resize(numbers_.size());
@@ -148,10 +148,10 @@ bool begins_note(char const* begin, char const* end) {
   return begin != end && (*begin == '#' || *begin == '%' || *begin == '@');
 }
 
-/// Passes over lines that are no transactions, and blank ones right behind them.
+/// Skips lines that are no transactions, and empty lines directly after them.
 class passed_notes {
  public:
-  /// Whether a line is passed over, be it a note itself or not.
+  /// Returns whether a line is skipped, as a note or after one.
   bool take(bool is_note, char const* begin, char const* end, std::uint64_t line) {
     within_ = is_note || (within_ && is_blank_line(begin, end));
     if (within_ && count_++ == 0) first_ = line;
@@ -174,7 +174,7 @@ class basket_lines {
  public:
   explicit basket_lines(char separator) : separator_(separator), by_blanks_(separator == ' ') {}
 
-  /// The cells of a line, without the empty ones after the last; valid until the next call.
+  /// Returns the cells of a line without trailing empty ones; valid until the next call.
   std::vector<basket_cell> const& cells(std::string_view line, source_position const& place) {
     cells_.clear();
     kept_.clear();
@@ -233,7 +233,7 @@ class basket_lines {
   std::list<std::string> kept_;
 };
 
-/// The meaning of a line that begins with `#`, `%` or `@`.
+/// Returns whether a line that begins with `#`, `%` or `@` is a note.
 bool is_basket_note(std::string_view line, source_position const& place,
                     basket_options const& options) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -293,7 +293,7 @@ class basket_reader {
   }
 
  private:
-  /// Whether the first line is a header that is passed over. Throws where items are expected.
+  /// Returns whether the first line is a header to skip. Throws if items are expected there.
   bool take_header(std::string_view line, std::vector<basket_cell> const& cells,
                    source_position const& place) {
     auto const columns = pair_columns_of(cells);
@@ -382,7 +382,7 @@ class basket_reader {
   bool is_first_ = true;
 };
 
-/// Takes SPMF's `@ITEM=1=apple`; of other notes nothing is taken.
+/// Reads SPMF's `@ITEM=1=apple`; ignores other notes.
 void read_item_name(std::string_view line, source_position const& place,
                     std::unordered_map<std::uint32_t, std::string>& names) {
   constexpr std::string_view key = "@ITEM=";
@@ -401,7 +401,7 @@ void read_item_name(std::string_view line, source_position const& place,
                 fmt::format("found the name of item {} again, expected it once", item));
 }
 
-/// What the items of a feature stand for.
+/// Appends the names of a feature's items.
 void name_ranges(feature_cuts const& of, std::string const& feature, bool missing,
                  std::vector<std::string>& names) {
   for (std::size_t b = 0; b <= of.cuts.size(); ++b)

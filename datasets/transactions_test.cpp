@@ -19,7 +19,7 @@ using testing_tools::input_and_message;
 
 using rows = std::vector<std::vector<std::string>>;
 
-/// The names of the items of each transaction.
+/// Returns the names of the items of each transaction.
 rows named(transactions const& data) {
   rows all;
   for (std::size_t t = 0; t < data.size(); ++t) {

@@ -23,7 +23,7 @@ class trec_files : public ::testing::Test {
     write_file(path, text);
     return path;
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   template <class Read>
   std::string complaint(std::string_view text, Read&& read) {
     std::string const path = file(text);
@@ -359,7 +359,7 @@ TEST_F(trec_files, docids_stay_where_they_are_distinct_in_each_query) {
                         [](std::string const& what) { ADD_FAILURE() << what; });
   };
   EXPECT_EQ(ids("1 qid:a 1:1 # docid = x\n1 qid:b 1:1 # docid = x\n0 qid:b 1:1\n"), run_ids::docid);
-  // What stands for an absent docid may be another document's.
+  // The replacement for an absent docid may be the docid of another document.
   dataset const odd = parse_svmlight(context{}, "1 qid:a 1:1 # docid = a-2\n0 qid:a 1:1\n", "t");
   EXPECT_EQ(distinct_ids(odd, {}), run_ids::line);
 }

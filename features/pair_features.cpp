@@ -69,7 +69,7 @@ void check_range(std::string_view name, double found, double low, double high) {
     throw usage_error(fmt::format("{}: found {}, expected {} to {}", name, found, low, high));
 }
 
-/// As `knn::check(sparse_rows)`, and the weights are counts.
+/// Checks as `knn::check(sparse_rows)`, and that the weights are counts.
 void check_counts(knn::sparse_rows const& rows, std::string_view what) {
   constexpr double most = 4294967296;  // 2^32
   check(rows, what);
@@ -190,7 +190,7 @@ void pair_features::of_field(field const& in, query_in_field const& query, std::
   knn::sparse_row const row = knn::sparse_rows(in.counts)[document];
   double const terms_of_document = in.length[document];
   auto const distinct = static_cast<double>(row.size());
-  // A mean of 0: no document has a term, and there is nothing to saturate.
+  // If the mean is 0, no document has a term, and saturation has no effect.
   double const saturation = bm25_saturation(
       options_.k1, options_.b, in.mean_length > 0 ? terms_of_document / in.mean_length : 1);
   std::fill_n(out, field_features, 0.0);
@@ -253,7 +253,7 @@ void pair_features::of(context const& ctx, knn::sparse_rows const& queries,
     throw usage_error(fmt::format("the output for features: found {}, expected {} x {}", out.size(),
                                   documents.size(), size()));
 
-  // A thread's share of the pairs may begin and end within a query.
+  // A thread's range of the pairs may begin and end within a query.
   std::vector<std::vector<query_in_field>> of_thread(static_cast<std::size_t>(ctx.thread_count()));
   parallel_for(ctx, documents.size(), 64, [&](std::size_t first, std::size_t last, int thread) {
     auto& in_fields = of_thread[static_cast<std::size_t>(thread)];

@@ -32,7 +32,7 @@ datasets::text_document text_of(std::string id, std::string text) {
   return {std::move(id), "", {{"", std::move(text)}}};
 }
 
-/// Ids that do not ascend: the order of the collection is that of the documents, not of the ids.
+/// Ids that do not ascend: the collection is in the order of the documents, not of the ids.
 std::vector<datasets::text_document> pets() {
   return {text_of("d2", "cats chase mice"), text_of("d1", "dogs chase cats"),
           text_of("d3", "mice eat cheese")};
@@ -100,7 +100,7 @@ TEST(pair_pool, pets_by_hand) {
   found_candidates const found = collection.search(ctx, topics, 10);
   ASSERT_EQ(found.runs.size(), 1U);
   EXPECT_EQ(found.runs[0].tag, "candidates");
-  ASSERT_EQ(found.runs[0].queries.size(), 2U);  // none has a zebra
+  ASSERT_EQ(found.runs[0].queries.size(), 2U);  // none contains a zebra
   EXPECT_EQ(found.runs[0].queries[1].documents[0].docno, "d3");
 
   pool_pairs const made = collection.pairs(ctx, topics, found.lists, {.name = "pets"});
@@ -292,7 +292,7 @@ TEST(pair_pool, text_and_vectors_are_fused) {
   EXPECT_EQ(found.runs[2].tag, "candidates-dense");
   datasets::run const expected = knn::fuse(ctx, std::span(found.runs).subspan(1), options.fusion);
   EXPECT_EQ(found.lists, collection.lists_of(topics, expected));
-  EXPECT_EQ(found.lists[1].size(), 3U);  // by its vector alone
+  EXPECT_EQ(found.lists[1].size(), 3U);  // by its vector only
 }
 
 TEST(pair_pool, vectors_that_do_not_fit_are_errors) {

@@ -26,7 +26,7 @@ constexpr std::string_view beginning = "{\"format\":\"rulerank index in parts\""
 constexpr std::size_t version = 1;
 constexpr std::size_t prefix_bytes = 64;
 
-/// As many bytes of a file's begin, fewer where there are no more. Throws `error`.
+/// Returns the first `bytes` bytes of a file, or fewer if it is shorter. Throws `error`.
 std::string begin_of(std::string const& path, std::size_t bytes) {
   std::string begin(bytes, '\0');
   begin.resize(file_reader(path).read(begin.data(), bytes, 0));
@@ -84,7 +84,7 @@ void write_index_parts(process_group const& group, std::string const& path, std:
     all["sha256"] = checksum_of(all);
     write_file(path, all.dump() + "\n");
   }
-  group.gather({});  // it is there when any process goes on
+  group.gather({});  // the file exists before any process continues
 }
 
 index_parts read_index_parts(std::string const& path, std::string_view kind) {

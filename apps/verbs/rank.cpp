@@ -10,7 +10,7 @@
 #include "datasets/trec.hpp"
 #include "l2r/model/scorer.hpp"
 #include "l2r/rules/ranker.hpp"
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include <algorithm>
 #include <deque>

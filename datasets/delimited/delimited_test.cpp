@@ -43,7 +43,7 @@ std::string content_of(std::string const& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Whether two data sets say the same of their documents.
+/// Compares the documents of two data sets.
 void expect_same_documents(dataset const& a, dataset const& b, std::string const& what) {
   EXPECT_EQ(a.labels, b.labels) << what;
   EXPECT_EQ(a.fractional_labels, b.fractional_labels) << what;
@@ -213,7 +213,7 @@ TEST(delimited, reads_what_the_columns_say) {
 struct odd_file {
   char const* name;
   std::string text;
-  std::string expected;  ///< how the error begins, or "OK"
+  std::string expected;  ///< the beginning of the error, or "OK"
   read_options options{};
 };
 
@@ -231,7 +231,7 @@ std::vector<odd_file> odd_files() {
   regroup.regroup = true;
   zero_based.zero_based = true;
   return {
-      // Odd, and valid.
+      // Unusual but valid.
       {"plain", "label,qid,a\n1,1,0.5\n0,1,2\n", "OK"},
       {"no line end at the end", "label,qid,a\n1,1,0.5", "OK"},
       {"CRLF", "label,qid,a\r\n1,1,0.5\r\n", "OK"},
@@ -256,7 +256,7 @@ std::vector<odd_file> odd_files() {
       {"feature 0 where it is allowed", "label,qid,0\n1,1,2\n", "OK", zero_based},
       {"a title like another in case", "label,qid,a,A\n1,1,2,3\n", "OK"},
       {"titles in another case", "a,Label,QID,DocId\n2,1,1,1\n", "OK"},
-      // Broken: the header.
+      // Invalid headers.
       {"empty", "", "f:1:1: no documents found, expected a header and records"},
       {"a blank header", "\nlabel,qid\n1,1\n", "f:1:1: a column without a name"},
       {"blank", " \n\n", "f:1:2: a column without a name"},
@@ -276,7 +276,7 @@ std::vector<odd_file> odd_files() {
        "f:1:11: a quote that is not closed"},
       {"a fault on a header's second line", "label,qid,\"a\nb\",\"x\"y\n1,1,2,3\n",
        "f:2:7: \"y\" behind a quote, expected a comma or the line's end"},
-      // Broken: records.
+      // Invalid records.
       {"too few cells", "label,qid,a\n1,1,2\n1,1\n", "f:3:4: 2 cells, expected 3 as in the header"},
       {"too many cells", "label,qid,a\n1,1,2,3\n", "f:2:7: 4 cells, expected 3 as in the header"},
       {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: 4 cells, expected 3"},
@@ -391,7 +391,7 @@ TEST(delimited, the_form_follows_from_the_name_or_the_first_line) {
         << one.name << ": " << one.first_line;
 }
 
-/// The line that tells Excel what is between cells.
+/// A first line that names the separator for Excel.
 TEST(delimited, a_first_line_says_what_is_between_cells) {
   for (std::string const end : {"\n", "\r\n"})
     for (std::string const mark : {"", "\xef\xbb\xbf"}) {
@@ -453,7 +453,7 @@ TEST(delimited, files_of_either_form_are_read_by_one_function) {
   }
 }
 
-// Drawn data sets, written as SVMlight and as delimited text, are read as the same documents.
+// Random data sets, written as SVMlight and as delimited text, are read as the same documents.
 
 struct drawn {
   std::string svmlight, delimited;
@@ -503,7 +503,7 @@ drawn draw(random_engine& engine, bool named, char delimiter) {
   return text;
 }
 
-/// The documents that the stream of a text gives, query by query.
+/// Returns the documents of a text read as a stream, query by query.
 std::string streamed(std::string const& text, dataset const& whole) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -581,8 +581,8 @@ TEST(write_dataset, is_read_back_as_it_was) {
             "f:2:1: qid \"#1\", expected one that a line in SVMlight's form can hold");
 }
 
-/// What a spreadsheet would calculate has an apostrophe in front, and ids that it would make
-/// numbers, dates or truth values of; values of features never.
+/// Text that a spreadsheet would evaluate gets an apostrophe, as do ids that it would convert to
+/// numbers, dates or booleans; values of features never do.
 TEST(write_dataset, guards_ids_and_titles_and_reads_them_back) {
   testing_tools::temporary_folder const folder;
   std::string const text =
@@ -708,7 +708,7 @@ TEST(delimited, a_cell_of_10_megabytes) {
   EXPECT_EQ(data.document(2)[0].value, 4);
 }
 
-// Names decide, not numbers.
+// Features are matched by name, not by number.
 
 TEST(warn_of_lacking_features, names_the_first) {
   auto const warnings = [](std::string const& text, feature_names const& expected,
@@ -726,7 +726,7 @@ TEST(warn_of_lacking_features, names_the_first) {
   EXPECT_EQ(warnings("label,qid,e\n1,1,1\n", five, unlisted_values::missing),
             list{"f: found no column for 4 of 5 features (a, b, c, ...); all their values count as "
                  "missing"});
-  EXPECT_EQ(warnings("1 qid:1 a:1\n", five), list());  // it lists what is not 0
+  EXPECT_EQ(warnings("1 qid:1 a:1\n", five), list());  // it lists nonzero values only
   EXPECT_EQ(warnings("label,qid,7\n1,1,1\n", five), list());
 }
 

@@ -17,7 +17,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Whether a text begins like a date: three numbers between points, hyphens or slashes.
+/// Returns whether a text begins like a date: three numbers separated by points, hyphens or
+/// slashes.
 bool begins_date(std::string_view text) {
   text = text.substr(0, text.find_first_not_of("0123456789./-"));
   std::size_t const first = text.find_first_of("./-");
@@ -26,13 +27,13 @@ bool begins_date(std::string_view text) {
   return second != text.npos && second > first + 1 && second + 1 < text.size();
 }
 
-/// Reads one record after the other into the documents of a chunk.
+/// Reads records into the documents of a chunk.
 class document_records {
  public:
   document_records(delimited_layout const& layout, line_rules const& rules, parsed_documents& out)
       : layout_(layout), rules_(rules), out_(out) {}
 
-  /// Throws `line_fault`, its offset counted from the record's begin.
+  /// Throws `line_fault` with an offset from the beginning of the record.
   void take(record const& r) {
     if (r.cells.size() == 1 && r.cells[0].text.empty() && r.cells[0].offset == r.text.size())
       return out_.note_blank();
@@ -119,7 +120,7 @@ class document_records {
     return fmt::format("{} {}, expected one word", what, rulerank::quoted(now.text));
   }
 
-  /// The cell's text as a view that lasts.
+  /// Returns the cell's text as a view that remains valid.
   std::string_view text_of(cell const& now) {
     return unguarded_id(now.has_quotes ? std::string_view(out_.made.emplace_back(now.str()))
                                        : now.text);

@@ -19,7 +19,8 @@ bool is_blank_of_cell(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// Whether a line ends at `at`: at the text's end, LF or CRLF (CR where the text ends with it).
+/// Returns whether a line ends at `at`: at the end of the text, LF or CRLF (also CR at the end of
+/// the text).
 bool is_line_end(std::string_view text, std::size_t at) {
   if (at == text.size() || text[at] == '\n') return true;
   return text[at] == '\r' && (at + 1 == text.size() || text[at + 1] == '\n');
@@ -100,7 +101,7 @@ std::size_t record_reader::read_plain(std::string_view text, std::size_t begin, 
   return at;
 }
 
-// Behind an even number of quotes a line feed ends a record, as long as the text has no fault.
+// After an even number of quotes, a line feed ends a record, if the text has no fault.
 std::vector<std::size_t> cut_at_records(context const& ctx, std::string_view text,
                                         std::size_t bytes) {
   std::size_t const blocks = text.size() / bytes + 1;

@@ -13,7 +13,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Index of a query, which is added where it is not there.
+/// Returns the index of a query, which is added if it is new.
 template <class Query>
 std::size_t query_of(query_key const& key, std::vector<Query>& queries,
                      std::unordered_map<query_key, std::size_t, query_key_hash>& at,
@@ -26,7 +26,7 @@ std::size_t query_of(query_key const& key, std::vector<Query>& queries,
   return found->second;
 }
 
-/// Moves a document to its query and returns null, or the one of the same id that is there already.
+/// Moves a document to its query and returns null, or returns the existing one with the same id.
 template <class Query, class Document>
 Document const* add_once(query_key const& query, Document& document, std::vector<Query>& queries,
                          std::unordered_map<query_key, std::size_t, query_key_hash>& query_at,

@@ -15,7 +15,7 @@ using rulerank::testing_tools::complaint_of;
 using rulerank::testing_tools::expect_messages;
 using rulerank::testing_tools::input_and_message;
 
-/// A text in quotes, an id as it is.
+/// Quotes a text; returns an id unchanged.
 std::string key_shown(query_key const& key) {
   return key.is_text ? "'" + key.name + "'" : key.name;
 }
@@ -36,7 +36,7 @@ class judgment_files : public ::testing::Test {
         });
     return result;
   }
-  /// `query document grade` a line; texts of queries in quotes.
+  /// Shows `query document grade` per line; query texts in quotes.
   static std::string shown(judgment_list const& list) {
     std::string text;
     for (graded_query const& query : list.queries())
@@ -52,7 +52,7 @@ class judgment_files : public ::testing::Test {
     out.commit();
     return read_file(path, "an output");
   }
-  /// Bad inputs, and what is said of each.
+  /// Compares the messages about invalid inputs.
   void expect_complaints(std::vector<input_and_message> const& rows,
                          std::optional<judgment_form> form = {}) {
     expect_messages(rows, [&](std::string const& input) {
@@ -182,7 +182,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
                     judgment_form::qrels);
 }
 
-/// The documents of a log, `query document feature:value ...` a line.
+/// Shows the documents of a log, `query document feature:value ...` per line.
 std::string shown_log(feature_log const& log) {
   std::string text;
   for (logged_query const& query : log.queries())

@@ -23,7 +23,7 @@ bool begins_json(std::string_view text) {
   return begin != text.npos && (text[begin] == '{' || text[begin] == '[');
 }
 
-/// The form of a file by the members of its first object.
+/// Returns the format of a file by the members of its first object.
 judgment_form form_of_members(json_view value) {
   if (value.find("judgmentRatings") || stored_judgments(value)) return judgment_form::srw;
   for (std::string_view const name : {"topics", "query_groups", "queries"})
@@ -35,7 +35,7 @@ judgment_form form_of_members(json_view value) {
       "(ltr-log), or response (solr-log)");
 }
 
-/// The texts and tables of judgments.
+/// Reads lines and tables of judgments.
 void read_lines(std::string_view text, judgment_form form, judgments_read& to,
                 judgment_notes& notes) {
   std::size_t const file = to.judgments.files.size() - 1;

@@ -18,7 +18,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// A whole grade from `least` on. Throws `error` for others.
+/// Returns an integer grade of at least `least`. Throws `error` for others.
 std::int32_t whole_grade(judgment_list const& list, graded_document const& document,
                          std::int32_t least, std::string_view form) {
   constexpr double most = std::numeric_limits<std::int32_t>::max();
@@ -42,7 +42,7 @@ void expect_word(source_position const& where, std::string_view what, std::strin
                                    rulerank::quoted(id), form));
 }
 
-/// A string with its quotes. Throws `error` for bytes that are not UTF-8.
+/// Returns a quoted string. Throws `error` for bytes that are not UTF-8.
 std::string json_string(std::string const& text, source_position const& where) {
   try {
     return nlohmann::json(text).dump();
@@ -51,7 +51,7 @@ std::string json_string(std::string const& text, source_position const& where) {
   }
 }
 
-/// Writes the judgments of one list in one form.
+/// Writes the judgments of one list in one format.
 class list_writer {
  public:
   list_writer(judgment_list const& list, judgment_writing const& options, output_file& out)
@@ -151,11 +151,11 @@ class list_writer {
   output_file& out_;
 };
 
-/// The numbers of a log's features in a data set, and their names unless all are numbers
-/// themselves.
+/// Returns the numbers of a log's features in a data set, and sets their names unless all names are
+/// numbers.
 std::vector<std::uint32_t> number_features(feature_log const& log, feature_names& names) {
   auto const number_in = [](std::string const& name) {
-    std::int32_t number = 0;  // 0: it is none
+    std::int32_t number = 0;  // 0: not a number
     auto const [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
     bool const is_number = status == std::errc{} && end == name.data() + name.size() &&
                            number > 0 && name == std::to_string(number);

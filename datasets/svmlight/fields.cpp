@@ -38,7 +38,7 @@ class line_reader {
       try {
         for (; !token.empty(); token = next_token()) read_feature(token);
       } catch (line_fault const&) {
-        sort_features();  // a feature listed twice before this place is the first fault
+        sort_features();  // a duplicate feature before this position is the first fault
         throw;
       }
       sort_features();
@@ -60,7 +60,7 @@ class line_reader {
     throw line_fault{offset_of(where), std::move(found_and_expected)};
   }
 
-  /// Empty at the end of the line or at the comment.
+  /// Returns an empty text at the end of the line or at the comment.
   std::string_view next_token() {
     while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
     std::size_t const begin = at_;
@@ -68,7 +68,7 @@ class line_reader {
     return line_.substr(begin, at_ - begin);
   }
 
-  /// False: the token is no label, and documents need not have one.
+  /// Returns false if the token is no label and labels are optional.
   bool read_label(std::string_view token) {
     if (rules_.optional_labels && token.find(':') != token.npos) {
       out_.label = unlabelled;
@@ -111,7 +111,7 @@ class line_reader {
     offsets_.push_back(offset_of(token));
   }
 
-  /// The number of a feature; of a name, that in the chunk.
+  /// Returns the number of a feature; for a name, its number in the chunk.
   std::uint32_t number_of(std::string_view token, std::string_view name) {
     bool const named = rules_.names != nullptr && is_feature_name(name);
     if (!named && !is_feature_number(name))
@@ -137,7 +137,7 @@ class line_reader {
     return std::to_string(feature);
   }
 
-  /// Throws the first place where a feature is listed again.
+  /// Throws the first position where a feature is listed again.
   void sort_features() {
     if (sorted_) return;
     std::vector<std::size_t> order(out_.entries.size());
@@ -172,7 +172,7 @@ class line_reader {
   std::string_view line_;
   line_rules const& rules_;
   line_document& out_;
-  std::vector<std::size_t> offsets_;  // of the entries, in the order of the line
+  std::vector<std::size_t> offsets_;  // of the entries, in line order
   std::size_t at_ = 0;
   bool sorted_ = true;
 };

@@ -40,7 +40,7 @@ dataset parse(std::string text, svmlight_options const& options = {}, int thread
                                chunk_bytes);
 }
 
-/// A file that someone writes to while it is read.
+/// A file that changes while it is read.
 struct changing_text final : changeable_text {
   std::string text;
   bool written = false;
@@ -75,7 +75,7 @@ TEST(svmlight, a_text_that_changes_while_it_is_read_is_an_error) {
 struct odd_file {
   char const* name;
   std::string text;
-  std::string expected;  ///< how the error begins, or "OK"
+  std::string expected;  ///< the beginning of the error, or "OK"
   svmlight_options options{};
 };
 
@@ -99,7 +99,7 @@ svmlight_options unlabelled_is(std::int32_t label) {
 std::vector<odd_file> odd_files() {
   std::string const long_zeros = "0." + std::string(400, '0') + "1";
   return {
-      // Odd, and valid.
+      // Unusual but valid.
       {"plain", "1 qid:1 1:0.5 2:1\n0 qid:1 1:2\n", "OK"},
       {"no line end at the end", "1 qid:1 1:0.5", "OK"},
       {"CRLF", "1 qid:1 1:0.5 # c\r\n0 qid:1\r\n", "OK"},
@@ -131,7 +131,7 @@ std::vector<odd_file> odd_files() {
       {"features by name", "1 qid:1 bm25:0.3 page_rank:1 \xc3\xa9:NULL\n0 qid:1 bm25:1\n", "OK"},
       {"names like numbers and words", "1 qid:1 nan:1 NULL:2 e5:3 _1:4\n", "OK"},
       {"not labelled yet, another number", "-7.0 qid:1 1:1\n", "OK", unlabelled_is(-7)},
-      // Broken.
+      // Invalid.
       {"empty", "", "f:1:1: no documents found"},
       {"blank", "\n \n\n", "f:1:1: no documents found"},
       {"comments alone", "# a\n# b", "f:1:1: no documents found"},
@@ -246,7 +246,7 @@ std::vector<odd_file> odd_files() {
 }
 
 TEST(svmlight, odd_files_are_read_or_named) {
-  std::string const padding(200, ' ');  // sends lines down the fast path, which needs room behind
+  std::string const padding(200, ' ');  // enables the fast path, which needs space after a line
   for (odd_file const& file : odd_files()) {
     for (int const threads : {1, 3}) {
       for (std::size_t const chunk : {1, 7, 100000}) {
@@ -339,7 +339,7 @@ TEST(svmlight, fractional_labels_where_they_are_asked_for) {
 TEST(svmlight, documents_without_labels_where_they_are_allowed) {
   svmlight_options options;
   options.optional_labels = true;
-  std::string const room(100, ' ');  // regular lines as well
+  std::string const room(100, ' ');  // enables the fast path
   for (std::string const& end : {std::string(), room}) {
     dataset const data = parse("qid:1 1:1\n2 qid:1 1:2 #docid = x\n qid:2 1:3\n" + end, options);
     EXPECT_EQ(data.labels, (std::vector<std::int32_t>{unlabelled, 2, unlabelled}));
@@ -399,7 +399,7 @@ TEST(svmlight, stops_at_any_time) {
   for (int i = 0; i < 4000; ++i) text += "1 qid:1 1:3 2:4\n";
   auto const shared = make_text(std::move(text));
   int stopped = 0;
-  // More where a machine starts the other thread always too late.
+  // More rounds on a machine that always starts the other thread too late.
   for (int round = 0; round < 400 || (stopped == 0 && round < 40'000); ++round) {
     std::stop_source source;
     context ctx = with_threads(2 + round % 7);
@@ -458,7 +458,7 @@ TEST(svmlight, group_files) {
             options.group_file + ": cannot be read: No such file or directory");
 }
 
-// Numbers: each way through the reader gives what strtod gives.
+// Numbers: each path through the reader returns the result of strtod.
 
 TEST(number, is_rounded_like_strtod) {
   random_engine engine(7);
@@ -512,7 +512,7 @@ TEST(number, is_rounded_like_strtod) {
   }
 }
 
-// Against the plain reader.
+// Comparison with the plain reader.
 
 void expect_same(dataset const& data, reference::outcome const& expected, std::string const& text) {
   ASSERT_EQ(data.size(), expected.documents.size()) << text;
@@ -539,7 +539,7 @@ void expect_same(dataset const& data, reference::outcome const& expected, std::s
   }
 }
 
-/// A text that is mostly valid, with all the forms the reader knows.
+/// Returns a random text that is mostly valid, with all forms that the reader supports.
 std::string drawn_text(random_engine& engine, bool flawed, bool named) {
   auto const one_of = [&](std::vector<char const*> const& words) {
     return std::string(words[uniform_below(engine, words.size())]);
@@ -610,7 +610,7 @@ TEST(svmlight, a_line_of_10_megabytes) {
   EXPECT_EQ(data.lines[0].size() + 1 + data.lines[1].size() + 1, text.size());
 }
 
-// The first lines say that there is room for fewer entries than later lines have.
+// The first lines suggest space for fewer entries than later lines have.
 TEST(svmlight, lines_that_get_longer) {
   for (int const threads : {1, 2, 7}) {
     std::string text;
@@ -635,7 +635,7 @@ TEST(svmlight, a_document_a_query) {
   for (std::size_t q = 0; q < 5000; ++q) EXPECT_EQ(data.queries[q].qid, std::to_string(q));
 }
 
-// The real sets, against the figures of their description.
+// The real collections, compared with the figures in their descriptions.
 
 struct real_set {
   char const* folder;

@@ -44,7 +44,7 @@ void append_line(dataset const& data, std::string_view qid, std::size_t d, std::
   line += '\n';
 }
 
-/// The line with `label` for its first word.
+/// Returns the line with `label` as its first word.
 std::string relabelled(std::string_view line, std::int32_t label) {
   std::size_t const begin = std::min(line.find_first_not_of(" \t"), line.size());
   std::size_t const end = std::min(line.find_first_of(" \t", begin), line.size());
@@ -56,7 +56,7 @@ std::string relabelled(std::string_view line, std::int32_t label) {
 void append_entries(std::span<feature_value const> entries, std::string& text,
                     feature_names const& names) {
   auto const append = [&text](auto const& feature, double value) {
-    // Java reads no other spelling of it.
+    // The only spelling that Java reads.
     if (std::isnan(value))
       append_format(text, " {}:NaN", feature);
     else

@@ -35,7 +35,7 @@ void encoding_check::look_at(std::string const& name, std::uint64_t line, std::s
   likely_ = likely_encoding((std::string(text) + '\n').append(ahead));
 }
 
-/// The likely encodings, and the option that names one.
+/// Returns the likely encodings, and the option that sets one.
 std::string encoding_check::advice() const {
   return fmt::format("the text is {}: --encoding {}", likely_.text(),
                      likely_.is_certain ? likely_.names.front() : "NAME");

@@ -14,21 +14,20 @@ namespace rulerank::inline v0::datasets {
 namespace {
 
 constexpr std::array<std::string_view, 1> item_ids{"id"};
-// A passage has the id of its document, too: its own comes first.
+// A passage also has the id of its document, so the passage's own id has precedence.
 constexpr std::array<std::string_view, 6> document_id_names{"pid",   "passageid",  "docid",
                                                             "docno", "documentid", "corpusid"};
 constexpr std::array<std::string_view, 3> query_id_names{"qid", "queryid", "topicid"};
-// Ids where nothing else is one: `topic` may be what a text is about.
+// Names of ids if there is no other: `topic` may be the subject of a text.
 constexpr std::array<std::string_view, 3> last_id_names{"number", "num", "topic"};
-// The first of them that is there is the query.
+// The first one present is the query.
 constexpr std::array<std::string_view, 3> query_names{"query", "querytext", "question"};
 constexpr std::array<std::string_view, 11> document_text_names{
     "text",     "contents", "content",  "body",    "passage",    "segment",
     "abstract", "headline", "headings", "doctext", "articletext"};
 constexpr std::string_view title_name = "title";
 
-// Titles that columns of tables have beside those names. JSON members of these names may be
-// anything.
+// Further titles for columns of tables. JSON members with these names may be anything.
 constexpr std::array<std::string_view, 9> other_id_titles{
     "doc", "document", "asin", "sku", "item", "itemid", "product", "productid", "key"};
 constexpr std::array<std::string_view, 6> other_text_titles{"description", "desc",    "document",
@@ -50,7 +49,7 @@ std::string listed(std::vector<std::string> const& names) {
   return list;
 }
 
-/// The member of the first of these names; null: there is none.
+/// Returns the member with the first of these names that exists, or null.
 document_member const* first_of(std::vector<document_member> const& members,
                                 std::span<std::string_view const> names) {
   for (std::string_view const name : names)

@@ -22,7 +22,7 @@ namespace {
 
 constexpr char const* no_texts = "found no documents, expected some";
 
-/// Whether an id is probably a text, or a cell of a table in quotes.
+/// Returns whether an id is probably a text, or a quoted cell of a table.
 bool is_odd_id(std::string_view id) {
   return id.find(' ') != id.npos || (id.size() > 1 && id.front() == '"' && id.back() == '"');
 }
@@ -67,7 +67,8 @@ void read_tsv(document_lines& lines, text_options const& options) {
   } while (lines.next());
 }
 
-/// The letter of a line that begins a section or, as `I`, a document; 0 for a line of text.
+/// Returns the letter of a line that begins a section or, with `I`, a document; 0 for a line of
+/// text.
 char section_of(std::string_view line) {
   if (line.size() < 2 || line[0] != '.' || line[1] < 'A' || line[1] > 'Z') return 0;
   bool const more = line[1] == 'I' && line.size() > 2 && is_blank(line.substr(2, 1));
@@ -89,14 +90,14 @@ std::string field_name(char section) {
   }
 }
 
-/// Cross-references, notes on the entry, codes of categories.
+/// Returns whether a section has cross-references, notes on the entry, or category codes.
 bool is_no_text(char section) {
   return section == 'X' || section == 'N' || section == 'C';
 }
 
 void read_cranfield(document_lines& lines, bool number_by_position) {
   text_document document;
-  std::uint64_t position = 0;  // of the document, from 1; 0: none has begun
+  std::uint64_t position = 0;  // number of the document, from 1; 0: before the first
   bool at_begin = false;       // of a field
   char within = 0;             // the section; 0 before the first of a document
   do {
@@ -136,7 +137,7 @@ void read_cranfield(document_lines& lines, bool number_by_position) {
   lines.give(std::move(document));
 }
 
-/// Whether an entry leads to a regular file; links that lead nowhere or round in a circle do not.
+/// Returns whether an entry is or links to a regular file; false for broken and circular links.
 bool is_file(std::filesystem::directory_entry const& entry) {
   std::error_code none;
   auto const status = entry.status(none);
@@ -146,7 +147,8 @@ bool is_file(std::filesystem::directory_entry const& entry) {
   return std::filesystem::is_regular_file(status);
 }
 
-/// Paths within a folder, in byte order: of regular files, and of what is neither one nor a folder.
+/// Paths within a folder, in byte order: of regular files, and of entries that are neither files
+/// nor folders.
 struct folder_entries {
   std::vector<std::string> files, others;
 };
@@ -157,7 +159,7 @@ folder_entries entries_below(context const& ctx, std::filesystem::path const& fo
   while (!folders.empty()) {
     std::filesystem::path const at = std::move(folders.back());
     folders.pop_back();
-    // Not a recursive iterator: its exceptions name the folder above the one that they are about.
+    // Not a recursive iterator, whose exceptions name the folder above the faulty one.
     try {
       for (auto const& entry : std::filesystem::directory_iterator(at)) {
         ctx.check_stop();
@@ -178,7 +180,7 @@ folder_entries entries_below(context const& ctx, std::filesystem::path const& fo
   return found;
 }
 
-/// The files of a folder; `options.warn` hears of what else there is.
+/// Returns the files of a folder; `options.warn` reports other entries.
 std::vector<std::string> files_below(context const& ctx, std::string const& path,
                                      std::filesystem::path const& folder,
                                      text_options const& options) {
@@ -247,7 +249,7 @@ void read_vectors(document_lines& lines, bool number_by_position) {
   if (position == 0) throw error({lines.name(), 1, 1}, no_texts);
 }
 
-/// Every file of the folder, one after the other.
+/// Reads every file of the folder.
 void read_trec_folder(context const& ctx, std::string const& path, text_options const& options,
                       std::function<void(text_document&&)> const& take) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
@@ -265,8 +267,8 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
   if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");
 }
 
-/// Throws `error` for a folder in BEIR's form: its files are documents, queries and judgments, and
-/// not a document each.
+/// Throws `error` for a folder in BEIR's format, whose files are the documents, queries and
+/// judgments, not single documents.
 void expect_no_beir(std::string const& path) {
   for (char const* const corpus : {"corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst"}) {
     std::error_code none;
@@ -278,7 +280,8 @@ void expect_no_beir(std::string const& path) {
   }
 }
 
-/// Whether the first file of a folder, in byte order, that has text begins as TREC's documents do.
+/// Returns whether the first nonempty file of a folder, in byte order, begins like TREC's
+/// documents.
 bool is_trec_folder(context const& ctx, std::string const& path, std::string const& encoding) {
   std::filesystem::path const folder = std::filesystem::path(path) / "";
   for (std::string const& name : entries_below(ctx, folder).files) {

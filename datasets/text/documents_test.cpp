@@ -16,7 +16,7 @@
 
 namespace rulerank::inline v0::datasets {
 
-// Found by argument, so in the namespace of the types.
+// Found by argument-dependent lookup, so in the namespace of the types.
 bool operator==(text_field const& a, text_field const& b) {
   return a.name == b.name && a.text == b.text;
 }
@@ -64,7 +64,7 @@ class text_files : public ::testing::Test {
                  text_options const& options = {}) {
     return all(file(text), format, options);
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string_view text, text_format format = text_format::automatic,
                         text_options const& options = {}) {
     std::string const path = file(text);
@@ -247,7 +247,7 @@ TEST_F(text_files, a_likely_encoding_is_named) {
   EXPECT_EQ(
       complaint("{\"id\":1,\"text\":\"" + russian + "\"}"),
       ":1:17: found the byte F7, expected UTF-8; the text is probably KOI8-R: --encoding KOI8-R");
-  // Little Chinese looks like much else.
+  // A short Chinese text resembles many encodings.
   warnings.clear();
   read("1\t\xb1\xb1\xbe\xa9\xb4\xf3\xd1\xa7\n2\t\xc7\xe5\xbb\xaa\xb4\xf3\xd1\xa7\n",
        text_format::automatic, options);
@@ -329,7 +329,7 @@ TEST_F(text_files, jsonl_faults) {
       {"{\"id\":1.5,\"text\":\"\"}", ":1:1: found 1.5 as id, expected a string or an integer"},
       {"{\"id\":1,\"label\":true,\"text\":\"\"}",
        ":1:1: found boolean as label, expected a string or an integer"},
-      // Deep enough to end a program whose functions call themselves once a level.
+      // Deep enough to overflow the stack of a recursive parser.
       {"{\"id\":" + std::string(80'000, '[') + std::string(80'000, ']') + ",\"text\":\"a\"}\n",
        ":1:506: found JSON of more than 500 levels, expected a document"},
       {"{\"id\":[[1]],\"text\":\"\"}", ":1:1: found array as id, expected a string or an integer"},
@@ -525,7 +525,7 @@ TEST_F(text_files, cranfield_faults) {
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
 }
 
-// What is not words of the document is no text: cross-references, notes on the entry, categories.
+// Cross-references, notes on the entry and categories are no text of the document.
 TEST_F(text_files, cranfield_sections_that_are_no_text) {
   documents const expected{{"1", "", {{"title", "a title"}, {"text", "words"}, {"K", "key"}}},
                            {"2", "", {}}};
@@ -576,7 +576,7 @@ TEST_F(text_files, trec_documents_are_sections_of_a_doc) {
       "<DOC><DOCNO>E-4</DOCNO></DOC>\n";
   documents const d = read(text);
   ASSERT_EQ(d.size(), 4U);
-  auto const words = [](std::string const& of) {  // one blank between them
+  auto const words = [](std::string const& of) {  // separated by single spaces
     std::string all;
     for (char const c : of)
       if (c != ' ' && c != '\n')
@@ -656,7 +656,7 @@ TEST_F(text_files, trec_documents_in_the_files_of_a_folder) {
   EXPECT_EQ(d[0].id, "y");
   EXPECT_EQ(d[1].line, 0U) << "its file is not known";
   EXPECT_EQ(d[2].id, "x");
-  // What begins so needs no format named; other folders have a document a file.
+  // A folder that begins like TREC needs no named format; other folders have one document per file.
   EXPECT_EQ(all(folder_ / "disk"), d);
   EXPECT_EQ(all(folder_ / "disk", text_format::folder).size(), 3U);
   std::string const again = folder_ / "disk/c";
@@ -687,7 +687,7 @@ TEST_F(text_files, trec_topics_are_their_titles) {
       expected);
 }
 
-// A topic in the forms of TREC's XML, CLEF, FIRE, microblogs, INEX and Indri.
+// A topic in the formats of TREC's XML, CLEF, FIRE, microblogs, INEX and Indri.
 TEST_F(text_files, topics_of_the_field) {
   auto const topic = [](char const* id, char const* name, char const* text) {
     return documents{{id, "", {{name, text}}}};

@@ -12,7 +12,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// Whether a list or an object has text, however deep.
+/// Returns whether a list or an object contains text at any depth.
 bool has_text(nlohmann::ordered_json const& value) {
   if (value.is_string()) return !value.get_ref<std::string const&>().empty();
   return value.is_structured() && std::any_of(value.begin(), value.end(), has_text);
@@ -46,13 +46,13 @@ void give_object(document_lines& lines, member_reader& members, std::string_view
           line, 0,
           fmt::format("found {} as {}, expected a string", json_shown(value), printable(name)));
     } else if (!is_id_name(name) && !is_last_id_name(name) && has_text(value)) {
-      found.push_back({name, json_shown(value)});  // named as left out
+      found.push_back({name, json_shown(value)});  // for the warning about skipped members
     }
   }
   members.give(std::move(found), line);
 }
 
-/// Takes the objects of an array from text that comes line by line.
+/// Reads the objects of an array from text that arrives line by line.
 class array_reader {
  public:
   array_reader(document_lines& lines, text_options const& options)
@@ -106,7 +106,7 @@ class array_reader {
 
   document_lines& lines_;
   member_reader members_;
-  std::string element_;      // the object that has begun
+  std::string element_;      // the current object
   std::uint64_t begin_ = 0;  // its first line
   std::size_t depth_ = 0;    // 1: in the array
   bool in_string_ = false, is_escaped_ = false, behind_one_ = false, is_over_ = false;

@@ -13,8 +13,8 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-/// The cells of a record that begins on the line that is read. Tabs end cells whatever the quotes;
-/// other records may be several lines.
+/// Returns the cells of the record that begins on the current line. Tabs end cells regardless of
+/// quotes; other records may have several lines.
 std::vector<std::string> cells_at(document_lines& lines, char delimiter) {
   std::vector<std::string> cells;
   if (delimiter == '\t') {

@@ -39,7 +39,7 @@ constexpr std::array<stored_element, 6> stored{{
     {element::float64, {'f', 8}},
 }};
 
-/// `train-images-idx3-ubyte` and `train-images.idx3-ubyte`, as MNIST's files are named.
+/// Recognizes names of MNIST's files: `train-images-idx3-ubyte` and `train-images.idx3-ubyte`.
 bool is_mnist_name(std::string_view name) {
   constexpr std::string_view form = "?idx#-ubyte";
   if (name.size() < form.size()) return false;
@@ -93,7 +93,7 @@ std::optional<number_form> form_of(vectors_format format) {
 
 namespace {
 
-/// `automatic` where the name says none.
+/// Returns `automatic` if the name implies no format.
 vectors_format named_format(std::string const& path, bool read) {
   std::string name = path.substr(path.rfind('/') + 1);
   std::transform(name.begin(), name.end(), name.begin(),

@@ -97,7 +97,7 @@ vectors_layout vecs_layout(context const& ctx, std::string_view bytes, number_fo
     fail_in_row(0, fmt::format("found {} values, expected at least 1", dimensions));
   std::size_t const stride = length_size + static_cast<std::size_t>(dimensions) * form.bytes;
   std::size_t const begun = (bytes.size() + stride - 1) / stride;
-  // The first row whose length is another one; the last may lack a part of it.
+  // The first row with a different length; the last row may be incomplete.
   std::size_t const lengths = begun - (begun * stride - bytes.size() > stride - length_size);
   auto const another = [&](std::size_t row) {
     return little_endian(bytes, row * stride) != static_cast<std::uint32_t>(dimensions);

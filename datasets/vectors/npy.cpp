@@ -1,6 +1,6 @@
 // NumPy's format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. The
-// header is a dictionary in Python's words, of which only the three entries that NumPy writes are
-// read, and nothing is evaluated.
+// header is a dictionary in Python syntax. Only the three entries that NumPy writes are read, and
+// nothing is evaluated.
 #include "core/error.hpp"
 #include "datasets/text_source.hpp"
 #include "datasets/vectors/layout.hpp"
@@ -85,7 +85,7 @@ class header_parser {
     auto const [end, status] = std::from_chars(from, header_.data() + header_.size(), length);
     if (status != std::errc()) fail("a length of 0 to 2^64-1");
     at_ += static_cast<std::size_t>(end - from);
-    take_word("L");  // as Python 2 wrote some
+    take_word("L");  // written by some programs with Python 2
     return length;
   }
 
@@ -142,7 +142,7 @@ class header_parser {
   throw error({name, 0, 0}, what);
 }
 
-/// The header's text, and the byte behind it.
+/// The header's text, and the offset after it.
 struct npy_frame {
   std::string_view header;
   std::size_t end;

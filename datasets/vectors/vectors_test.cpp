@@ -57,7 +57,7 @@ class vector_files : public ::testing::Test {
   vectors read(std::string const& name, std::string_view bytes, bool copy = false) {
     return read_vectors(context{}, file(name, bytes), {.format = format::automatic, .copy = copy});
   }
-  /// What is said of a file, without its path.
+  /// Returns the message about a file, without its path.
   std::string complaint(std::string const& name, std::string_view bytes) {
     std::string const path = file(name, bytes);
     return complaint_of(path, [&] { read_vectors(with_threads(1), path); });
@@ -69,7 +69,7 @@ class vector_files : public ::testing::Test {
   temporary_folder folder_;
 };
 
-/// Vectors of random values of a type, also the largest and smallest.
+/// Random vectors of a type, including its largest and smallest values.
 template <class T>
 vectors random_vectors(std::size_t rows, std::size_t dimensions, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
@@ -144,7 +144,7 @@ TEST(vectors_in_memory, name_their_types) {
   for (named_vectors_format const& one : vectors_formats()) EXPECT_EQ(name_of(one.which), one.name);
 }
 
-/// All finite values of a 16-bit type without a sign, ascending.
+/// Returns all finite nonnegative values of a 16-bit type, ascending.
 template <class T>
 std::vector<double> magnitudes(std::uint16_t infinity_bits) {
   std::vector<double> values;
@@ -156,13 +156,14 @@ std::vector<double> magnitudes(std::uint16_t infinity_bits) {
   return values;
 }
 
-/// Between all neighbours among the values: the lower, the upper and, at the middle, the even one.
+/// Tests between all neighbouring values: the lower one, the upper one and, in the middle, the even
+/// one.
 template <class T>
 void expect_nearest(std::uint16_t infinity_bits) {
   std::vector<double> values = magnitudes<T>(infinity_bits);
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
   EXPECT_EQ(std::adjacent_find(values.begin(), values.end()), values.end());
-  // What would come next, were there no infinity.
+  // The value that would follow if there were no infinity.
   values.push_back(2 * values.back() - values[values.size() - 2]);
   auto const bits = [](double value) { return T(value).bits; };
   for (std::uint16_t low = 0; low < infinity_bits; ++low) {
@@ -209,7 +210,7 @@ TEST(values_of_16_bits, round_to_nearest_even) {
   expect_nearest<bfloat16>(0x7f80);
 }
 
-/// What `expect_finite` says.
+/// Returns the message of `expect_finite`.
 std::string fault_of(vectors const& values, int threads = 1) {
   return complaint_of("v", [&] { expect_finite(with_threads(threads), values); });
 }
@@ -236,7 +237,7 @@ TEST(finite_values, are_expected_by_row_and_column) {
     expect_finite(context{}, random_vectors(type, 3, 3, 1));
 }
 
-// Converted values are not looked at again, so that conversion must refuse what is not finite.
+// Converted values are not checked again, so conversion must reject values that are not finite.
 TEST(finite_values, are_all_that_conversion_to_the_nearest_makes) {
   vectors const wide(std::vector<double>{1, -1e300}, 1, "v");
   for (element const to : {element::float32, element::float16, element::bfloat16})
@@ -261,7 +262,7 @@ TEST(finite_values, are_missed_first_in_the_first_row_for_any_threads) {
                           131077 / dimensions + 1, 131077 % dimensions + 1));
 }
 
-// The second thread finds its fault last: it must not take the place of the first one's.
+// The second thread finds its fault last; it must not replace the first fault.
 TEST(finite_values, are_missed_first_also_where_a_later_one_is_found_last) {
   std::vector<float> values(1 << 17, 1.0F);
   values.front() = values.back() = not_a_number;
@@ -349,14 +350,14 @@ TEST(conversions, stop) {
   EXPECT_THROW(expect_finite(ctx, v), interrupted);
 }
 
-/// A file of each format by hand, and what it holds.
+/// A file of each format made by hand, and its content.
 struct golden_file {
   std::string name;
   std::string bytes;
   element type;
   std::size_t rows;
   std::size_t dimensions;
-  std::string values;  ///< the bytes of all
+  std::string values;  ///< the bytes of all values
 };
 
 std::vector<golden_file> golden_files() {
@@ -411,7 +412,7 @@ TEST_F(vector_files, are_read_as_they_are_documented) {
 
 TEST_F(vector_files, cut_anywhere_or_too_long_are_errors) {
   for (golden_file const& golden : golden_files()) {
-    bool const parts = golden.name.ends_with("vecs");  // whole rows are a file of their own
+    bool const parts = golden.name.ends_with("vecs");  // a prefix of whole rows is a valid file
     for (std::size_t size = 0; size <= golden.bytes.size() + 1; ++size) {
       if (size == golden.bytes.size()) continue;
       std::string bytes = golden.bytes;
@@ -734,7 +735,7 @@ TEST_F(vector_files, are_not_written_in_forms_that_lack_their_type) {
   }
   refused("a.npy", {});
   refused("a.npy", vectors(std::vector<float>{}, 2));
-  float const one = 1;  // nothing behind it is read
+  float const one = 1;  // later memory is not read
   std::size_t const wide = std::size_t{1} << 31;
   refused("a.fvecs", {element::float32, &one, 1, wide});
   refused("a.fbin", {element::float32, &one, 1, 2 * wide});
@@ -802,7 +803,7 @@ TEST(real_vectors, of_handwritten_digits) {
   EXPECT_EQ(v.type(), element::uint8);
   auto const pixels = v.values<std::uint8_t>();
   EXPECT_NEAR(std::accumulate(pixels.begin(), pixels.end(), 0.0) / static_cast<double>(v.bytes()),
-              33.318421, 1e-6);  // the mean of all pixels that is published
+              33.318421, 1e-6);  // the published mean of all pixels
   std::vector<std::int32_t> const classes = read_classes(context{}, labels);
   ASSERT_EQ(classes.size(), 60000);
   EXPECT_EQ((std::vector<std::int32_t>{classes.begin(), classes.begin() + 5}),

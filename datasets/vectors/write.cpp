@@ -25,7 +25,7 @@ std::string little_endian(std::size_t number) {
   return bytes;
 }
 
-/// What numpy.save writes in front of the values, in version 1.0.
+/// Returns the header that numpy.save writes, in version 1.0.
 std::string npy_header(vectors const& values) {
   std::string header = "\x93NUMPY\x01";
   header += '\0';

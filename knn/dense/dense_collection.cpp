@@ -13,7 +13,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Words of a filter of so many rows.
+/// The number of words in a filter of `rows` rows.
 std::size_t words_of(std::size_t rows) {
   return (rows + 63) / 64;
 }
@@ -128,7 +128,8 @@ bool dense_search::has_even_shares() const {
 }
 
 batch_limits dense_search::limits(context const& ctx) const {
-  // Fewer queries together would each take `flat` longer, which reads the rows for all of a group.
+  // With fewer queries in a batch, each would take `flat` longer, because it reads all rows once
+  // per group of queries.
   if (ctx.devices.empty()) return {.most_in_range = 256, .least_share = 128};
   return {.most = std::size_t{1} << 16, .most_in_range = 4096};
 }

@@ -58,7 +58,7 @@ dense_index_content read_dense_index(context const& ctx, std::string const& path
   auto const read = read_section_file(ctx, std::span(&kind, 1), path);
   auto const fail = [&](std::string_view what) { throw error({path, 1, 1}, what); };
   dense_index_content content;
-  // The checksums say that these are the bytes that were written; this, that they fit together.
+  // The checksums prove that the bytes are those written; this checks that they are consistent.
   try {
     content.metric = dense_similarity_from(read.header.at("metric").get<std::string>());
     auto const type = element_from(read.header.at("type").get<std::string>());

@@ -14,7 +14,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// The engine that runs where `asked` is given for an index of a type.
+/// Returns the engine for a requested one and a type of index.
 metric_engine chosen(metric_engine asked, metric_index_type type) {
   if (asked != metric_engine::automatic) return asked;
   for (metric_engine_info const& entry : metric_engines())
@@ -85,7 +85,7 @@ struct metric_gpu_index::implementation {
 
   gpu_layout const& layout() const { return engine->layout(); }
 
-  /// Nearest first, of each query.
+  /// Returns the results of each query, nearest first.
   gpu_candidates search(context const& ctx, gpu_queries const& queries, gpu_request const& request,
                         metric_gpu_work* work) const {
     gpu_candidates found(queries.count);

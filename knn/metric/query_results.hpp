@@ -10,11 +10,12 @@
 
 #include <fmt/format.h>
 
-// The answers of many queries, which come in any order and from any thread, put together in theirs.
+// Collects the results of many queries, which arrive in any order and from any thread, in query
+// order.
 namespace rulerank::inline v0::knn {
 
-/// Space for the k nearest of each of `queries` queries, with none in it. Throws `usage_error` as
-/// `metric_index::search` does.
+/// Returns empty space for the k nearest of each of `queries` queries. Throws `usage_error` as
+/// `metric_index::search`.
 inline neighbours space_for_nearest(std::size_t queries, std::size_t k) {
   if (k == 0) throw usage_error("found k of 0, expected at least 1");
   neighbours found;
@@ -28,8 +29,8 @@ inline neighbours space_for_nearest(std::size_t queries, std::size_t k) {
   return found;
 }
 
-/// The k nearest of each of `queries` queries: run(take) calls take(q, candidates) once for each,
-/// candidates nearest first. Throws `usage_error` as `metric_index::search` does.
+/// Collects the k nearest of each of `queries` queries: run(take) calls take(q, candidates) once
+/// for each, candidates nearest first. Throws `usage_error` as `metric_index::search`.
 template <class Run>
 neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
   stopwatch const watch;
@@ -44,7 +45,7 @@ neighbours nearest_of_all(std::size_t queries, std::size_t k, Run const& run) {
   return found;
 }
 
-/// The same for all objects within a radius.
+/// Collects all objects within a radius of each query.
 template <class Run>
 rows_in_range within_of_all(context const& ctx, std::size_t queries, double radius,
                             Run const& run) {

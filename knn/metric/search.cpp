@@ -69,7 +69,7 @@ metric_index_options checked(metric_index_options const& options, metric_space c
   return chosen;
 }
 
-/// Answers of all queries, in their order: take(q, found) from any thread.
+/// Answers all queries: take(q, found) from any thread.
 template <class Take>
 metric_work answer(context const& ctx, metric_queries const& queries,
                    metric_structure const& structure, exclusion const& rule, double radius,
@@ -133,9 +133,9 @@ bool has_alpha(metric_index_type type) {
 metric_index_choice choose_metric_index(metric_space const& space, std::size_t queries,
                                         bool together) {
   using enum metric_index_type;
-  // A list of clusters takes some n^2 / 66 distances to make, with what else is done for them as
-  // long as n / 5 queries of brute force (measured: vectors of 20 dimensions). Both grow with n, so
-  // that there is no number of objects from which on another index is made sooner and gains more.
+  // Building a list of clusters takes about n^2 / 66 distances and, with the other work, as long as
+  // n / 5 queries by brute force (measured with vectors of 20 dimensions). The cost and the gain
+  // both grow with n, so no number of objects favours another index.
   constexpr std::size_t few = 1000;
   constexpr std::size_t objects_a_query = 5;
   std::size_t const n = space.size();
@@ -144,8 +144,8 @@ metric_index_choice choose_metric_index(metric_space const& space, std::size_t q
   if (has_blocks(space))
     return {brute,
             "many objects are compared at once, sooner than an index says which are too far"};
-  // Measured in 2 to 20 dimensions (bench/results/metric-dense): sooner than lc in most
-  // cases, and in the others by so little later that tens of thousands of queries repay no lc.
+  // Measured in 2 to 20 dimensions (bench/results/metric-dense): faster than lc in most cases, and
+  // slower in the others by so little that tens of thousands of queries do not repay building lc.
   if (together && dense_brute::suits(space))
     return {brute,
             "dense search compares vectors under l2 sooner than an index says which are too far"};

@@ -38,7 +38,7 @@ struct pair_found {
   bool operator==(pair_found const&) const = default;
 };
 
-/// All objects that `holds` leaves, nearest first: the definition.
+/// Returns all objects that `holds` allows, nearest first: the definition.
 std::vector<pair_found> ordered(metric_space const& space, metric_queries const& queries,
                                 std::size_t q, std::function<bool(std::uint32_t)> const& holds) {
   std::vector<pair_found> all;
@@ -68,8 +68,8 @@ bool all_objects(std::uint32_t) {
   return true;
 }
 
-/// Holds an index against the definition: k of 1 to all, radii from 0 to all, among them the values
-/// themselves and their neighbours among doubles.
+/// Compares an index with the definition: k from 1 to all, radii from 0 to all, including the
+/// distances and the adjacent doubles.
 void expect_exact(metric_index const& index, metric_queries const& queries,
                   std::function<bool(std::uint32_t)> const& holds = all_objects) {
   std::size_t const n = index.size();
@@ -192,8 +192,8 @@ TEST_P(every_type, finds_nothing_in_nothing) {
   EXPECT_EQ(some.search_range({}, *words, 2).begin, std::vector<std::uint64_t>{0});
 }
 
-/// Points of a line at multiples of a tenth, whose distances round: an exclusion without slack
-/// would lose some that lie at the radius.
+/// Points on a line at multiples of a tenth, whose distances are rounded: exclusion without slack
+/// would lose some of those at the radius.
 TEST_P(every_type, finds_objects_within_a_unit_in_the_last_place_of_the_radius) {
   std::vector<double> places;
   for (int i = 0; i < 400; ++i) places.push_back(i * .1);
@@ -306,7 +306,7 @@ TEST_P(every_type, takes_objects_out) {
     for (std::uint32_t i = 0; i < rows; ++i) {
       index.erase(order[i]);
       out.insert(order[i]);
-      if (i % 3 == 2) {  // and in again
+      if (i % 3 == 2) {  // inserted again
         index.insert(order[i - 1]);
         out.erase(order[i - 1]);
       }
@@ -403,7 +403,7 @@ TEST(metric_search, automatic_is_a_type_with_a_reason) {
   EXPECT_EQ(metric_index({}, many, options).type(), metric_index_type::lc);
 }
 
-/// Of 256 points a small radius needs few; a large one never costs more than all of them.
+/// A small radius needs few of 256 points; a large one never measures more than all of them.
 TEST(metric_search, mvpt_measures_the_points_that_pay) {
   auto const space = std::make_shared<word_space>(drawn_words(10000, 1, 12));
   auto const queries = space->queries(drawn_words(20, 2, 12));
@@ -441,7 +441,7 @@ TEST(check_metric, finds_a_breach_and_none_where_there_is_none) {
   EXPECT_FALSE(check_metric({}, word_space(drawn_words(300, 3, 12)), 20000));
 }
 
-/// The samples of datasets/forms.cpp that this module reads.
+/// The samples of datasets/forms.cpp for this module.
 TEST(metric_search, forms_of_words_are_recognized_or_refused) {
   rulerank::testing_tools::temporary_folder const folder;
   for (datasets::file_form const& form : datasets::file_forms()) {
@@ -459,7 +459,7 @@ TEST(metric_search, forms_of_words_are_recognized_or_refused) {
   }
 }
 
-/// The words of a dictionary and the warnings, without the file's name in front.
+/// Returns the words of a dictionary and the warnings, without the file's name.
 std::string shown_dictionary(std::string const& path, std::string_view text) {
   write_file(path, text);
   std::string said;
@@ -587,7 +587,7 @@ TEST(metric_search, more_neighbours_than_memory_holds) {
     auto const asked = space->queries({}, drawn_vectors(3, 2, 2));
     EXPECT_EQ(message_of<usage_error>([&] { index.search({}, *asked, too_many); }),
               fmt::format("found k of {}: memory does not hold so many neighbours", too_many));
-    // Of no query there are none to hold.
+    // Without queries there are no results.
     EXPECT_EQ(
         index.search({}, *space->queries({}, vectors(std::vector<float>{}, 2)), too_many).id.size(),
         0U);

@@ -45,7 +45,7 @@ void fill_lists(context const& ctx, sparse_rows const& rows, posting_list_arrays
   parallel_for(ctx, n, 4096, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t d = begin; d < end; ++d) to.norms[d] = norm_of(rows[d]);
   });
-  // Count, scan, fill: each share of the documents has its own part of every list.
+  // Count, scan, fill: each range of documents has its own section of every list.
   std::size_t const shares =
       std::clamp<std::size_t>(rows.term.size() / (std::size_t{rows.terms} + 1), 1,
                               static_cast<std::size_t>(ctx.thread_count()));
@@ -79,7 +79,7 @@ void fill_lists(context const& ctx, sparse_rows const& rows, posting_list_arrays
 
 namespace {
 
-/// Everything of an index, in memory.
+/// All arrays of an index, in memory.
 struct index_storage {
   sparse_matrix rows;
   std::vector<double> norms;

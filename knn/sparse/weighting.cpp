@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 3> names{"none", "tf-idf", "bm25"};
 constexpr std::array<std::string_view, 3> names_of_tf{"raw", "log", "binary"};
 
-/// A letter of SMART's and what it means.
+/// A letter of SMART and its meaning.
 template <class Value>
 struct smart_letter {
   char letter;
@@ -53,7 +53,7 @@ Value meant_by(char letter, std::array<smart_letter<Value>, Size> const& known,
       fmt::format("found '{}' for {} in '{}', expected one of {}", letter, what, name, expected));
 }
 
-/// ln(N / df), 0 for a term in no document.
+/// Returns ln(N / df), or 0 for a term in no document.
 double idf(term_statistics const& of, std::uint32_t term) {
   std::uint32_t const df = term < of.document_frequency.size() ? of.document_frequency[term] : 0;
   return df == 0 ? 0 : std::log(static_cast<double>(of.documents) / df);
@@ -64,10 +64,10 @@ double bm25_idf(term_statistics const& of, std::uint32_t term) {
   return std::log1p((static_cast<double>(of.documents) - df + 0.5) / (df + 0.5));
 }
 
-/// Which entries become entries of weighed rows.
+/// Which entries become entries of weighted rows.
 enum class kept { those_that_weigh, those_that_documents_have };
 
-/// Rows with weights weights_of(row)(term, count).
+/// Returns rows with the weights weights_of(row)(term, count).
 template <class WeightsOf>
 sparse_matrix weigh(sparse_rows const& counts, term_statistics const& statistics, kept which,
                     WeightsOf&& weights_of) {
@@ -100,7 +100,7 @@ double tf_of(term_frequency how, double count) {
   return 1 + std::log(count);
 }
 
-/// tf, times ln(N / df) where that is asked for. Terms that no document has weigh nothing.
+/// Computes tf, times ln(N / df) if requested. Terms in no document have weight 0.
 sparse_matrix weigh_terms(sparse_rows const& counts, term_statistics const& statistics, kept which,
                           term_weighting const& how) {
   auto const terms = static_cast<std::uint32_t>(statistics.document_frequency.size());

@@ -112,7 +112,7 @@ text_index_options options_from(nlohmann::json const& json) {
   options.max_share = json.at("max_share").get<double>();
   if (json.value("vectors", false)) options.format = datasets::text_format::svmlight;
   options.dictionary = json.contains("words");
-  // An index has the words of a stop list themselves.
+  // An index stores the words of a stop list.
   if (options.analyzer.stop_words.starts_with("file:"))
     throw usage_error("found a stop list in a file, expected its words");
   check(options);

@@ -1,5 +1,5 @@
-// Freitas 2017, Algorithm 1: every itemset X of the items, its support by a pass over the
-// transactions.
+// Freitas 2017, Algorithm 1: enumerates every itemset X of the items, and counts its support in a
+// pass over the transactions.
 #include "core/error.hpp"
 #include "rules/mining/engines.hpp"
 

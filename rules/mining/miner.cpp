@@ -98,7 +98,7 @@ void check(transaction_view const& data) {
                             !std::ranges::is_sorted(data.row)))
     throw usage_error("the ends of the transactions do not fit their items");
   for (std::size_t t = 0; t < data.size(); ++t) {
-    std::uint64_t least = 0;  // of the next item
+    std::uint64_t least = 0;  // lower bound of the next item
     for (item const x : data[t]) {
       if (x < least || x >= data.items)
         throw usage_error(

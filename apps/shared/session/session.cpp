@@ -13,7 +13,7 @@
 #include "core/sha256.hpp"
 #include "core/version.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include <algorithm>
 #include <atomic>

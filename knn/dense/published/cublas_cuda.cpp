@@ -15,7 +15,7 @@ constexpr char file_name[] = RULERANK_FILE_OF(CUBLAS_VER_MAJOR);
 #undef RULERANK_TEXT_OF
 
 void* open_library() {
-  // Never unloaded: its threads and handles of devices may outlive the last engine.
+  // Never unloaded, because its threads and device handles may outlive the last engine.
   constexpr int how = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
   if (void* const found = dlopen(file_name, how)) return found;
   std::string const why = dlerror();

@@ -1,8 +1,7 @@
-// `mpi-knn` (docs/modules/knn-dense.md): the search on clusters of Cordeiro 2023, section 3.2, in
-// one of its processes. A row a query has the k smallest distances so far and knows the largest of
-// them; a nearer row of the collection takes its place. Which process has which queries is up to
-// the caller: rows of the queries follow each other, and each process compares its own with all
-// rows.
+// `mpi-knn` (docs/modules/knn-dense.md): the cluster search of Cordeiro 2023, section 3.2, in one
+// of its processes. Each query keeps the k smallest distances so far, and the largest of them; a
+// nearer row of the collection replaces it. The caller assigns consecutive queries to processes;
+// each process compares its queries with all rows.
 #include "core/error.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"
@@ -18,17 +17,17 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// Rows that all queries meet before the next ones come from memory.
+/// Rows that are compared with all queries before the next ones are read from memory.
 constexpr std::size_t mpi_block_bytes = 128 << 10;
 constexpr double least_norm = 1e-15;
 constexpr double most_norm = 1e15;
 
-/// The k smallest so far, in no order, and where the largest of them stands.
+/// The k smallest so far, unordered, and the position of the largest.
 class query_row {
  public:
   explicit query_row(std::size_t k) : k_(k) { kept_.reserve(k); }
 
-  /// Rows come by rising number: of equally near ones the first stays.
+  /// Rows come in ascending order, so of equally near rows the first is kept.
   void meet(double key, std::uint32_t row) {
     if (kept_.size() < k_) {
       kept_.push_back({key, row});

@@ -17,7 +17,7 @@ namespace rulerank::inline v0::knn {
 
 namespace {
 
-/// The letters of a word, as a `word_space` has them.
+/// Returns the letters of a word as in `word_space`.
 std::vector<std::uint32_t> letters_of(std::string const& word, letters unit, std::string& buffer) {
   std::vector<std::uint32_t> found;
   if (unit == letters::bytes) {
@@ -34,7 +34,8 @@ std::vector<std::uint32_t> letters_of(std::string const& word, letters unit, std
   return found;
 }
 
-/// Numbers the letters of a word by the alphabet; those that it lacks stand behind it.
+/// Replaces the letters of a word by their numbers in the alphabet; other letters get larger
+/// numbers.
 void number(std::vector<std::uint32_t> const& alphabet, std::vector<std::uint32_t>& word) {
   for (std::uint32_t& letter : word) {
     auto const at = std::lower_bound(alphabet.begin(), alphabet.end(), letter);
@@ -68,7 +69,7 @@ void lay_out_words(word_space const& space, word_places places_of_words, gpu_lay
                         layout.alphabet.end());
   for (auto& word : words) number(layout.alphabet, word);
   if (places_of_words == word_places::by_length) {
-    // Neighbouring threads have words of one length, and letters in common.
+    // Neighbouring threads should have words of equal length with common letters.
     std::vector<std::uint32_t> order(words.size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -146,7 +147,7 @@ gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
   gpu_queries all;
   all.count = queries.size();
   if (queries.empty()) return all;
-  // The checks and the conversion of a space.
+  // Uses the checks and the conversion of a space.
   vector_space const checked(ctx, queries, layout.which);
   if (layout.objects > 0 && queries.dimensions() != layout.dimensions)
     throw usage_error(fmt::format("{}: found vectors of {} dimensions, expected {}", queries.name(),

@@ -20,12 +20,13 @@ constexpr section_kind kind_of(std::size_t version) {
   return {"rulerank metric index", version, "rulerank search metric --index", metric_sections};
 }
 constexpr section_kind metric_kind = kind_of(3);
-/// Before it, mvpt had no distances between all of its points; other types were written alike.
+/// Up to this version, mvpt stored only some distances between its points; other types are
+/// unchanged.
 constexpr std::size_t version_before = 2;
 constexpr std::array<section_kind, 2> metric_kinds{metric_kind, kind_of(version_before)};
 using section_bytes = std::array<std::span<std::byte const>, places>;
 
-/// Of words, where each begins, and the end of the last.
+/// Returns the offset of each word, and the end of the last one.
 std::vector<std::uint64_t> begins_of(std::vector<std::string> const& words) {
   std::vector<std::uint64_t> begins{0};
   for (std::string const& word : words) begins.push_back(begins.back() + word.size());
@@ -122,7 +123,7 @@ void metric_index::save(context const& ctx, std::string const& path) const {
 saved_metric_index metric_index::open(context const& ctx, std::string const& path) {
   auto const read = read_section_file(ctx, metric_kinds, path);
   auto const fail = [&](std::string_view what) -> error { return {{path, 1, 1}, what}; };
-  // The checksums say that these are the bytes that were written; this, that they fit together.
+  // The checksums prove that the bytes are those written; this checks that they are consistent.
   try {
     auto const begins = array_in<std::uint64_t>(read.sections[of_begins]);
     auto const numbers = array_in<std::uint32_t>(read.sections[of_numbers]);
@@ -137,7 +138,7 @@ saved_metric_index metric_index::open(context const& ctx, std::string const& pat
     metric_index_options options;
     options.type = metric_index_type_from(read.header.at("type").get<std::string>());
     options.bucket = count_at(read.header, "bucket");
-    // Files that were written before have none.
+    // Older files have no alpha.
     options.alpha = read.header.value("alpha", options.alpha);
     if (!(options.alpha > 0 && options.alpha <= 1))
       throw usage_error(fmt::format("found alpha {}", options.alpha));

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text, std::string_view blanks = line_b
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// The end of the cell in quotes that a text begins with; 0: there is none.
+/// Returns the end of the quoted cell that a text begins with, or 0.
 std::size_t end_of_quoted(std::string_view text) {
   if (!text.starts_with('"')) return 0;
   for (std::size_t at = 1; (at = text.find('"', at)) != text.npos; at += 2)
@@ -35,7 +35,7 @@ bool is_quoted(std::string_view text) {
   return text.size() > 1 && end_of_quoted(text) == text.size();
 }
 
-/// 12, -0.5, 1e-5, and 1,234 or 0,5.
+/// Accepts 12, -0.5, 1e-5, and 1,234 or 0,5.
 bool is_number(std::string_view text) {
   if (is_quoted(text)) text = text.substr(1, text.size() - 2);
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -49,7 +49,7 @@ bool has_digit(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The cells of a line, trimmed; a run of blanks is one separator.
+/// Splits a line into trimmed cells; a run of spaces is one separator.
 void split(std::string_view line, std::string_view by, std::vector<std::string_view>& cells) {
   cells.clear();
   bool const by_blanks = by == line_blanks;
@@ -67,7 +67,7 @@ void split(std::string_view line, std::string_view by, std::vector<std::string_v
   }
 }
 
-/// The column that a header names as the words'; the number of columns: it names none.
+/// Returns the column that a header names as that of words, or the number of columns.
 std::size_t titled_column(std::vector<std::string_view> const& titles) {
   constexpr std::string_view of_words[] = {"word",  "words", "term",  "terms",
                                            "token", "form",  "entry", "lemma"};
@@ -82,8 +82,7 @@ bool is_comment(std::string_view line) {
   return line.starts_with("# ") || line.starts_with("#\t");
 }
 
-/// Calls work(line, number) for the lines that are neither blank nor comments until it returns
-/// false.
+/// Calls work(line, number) for each line except empty lines and comments, until it returns false.
 template <class Work>
 void for_each_entry(std::string_view text, Work&& work) {
   bool goes_on = true;
@@ -92,7 +91,7 @@ void for_each_entry(std::string_view text, Work&& work) {
   });
 }
 
-/// Whether a line may be meant as more than a word: a word and a number, cells between tabs,
+/// Returns whether a line may contain more than a word: a word and a number, cells between tabs,
 /// quotes.
 bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
   if (is_quoted(trimmed(line)) || trimmed(line).find('\t') != line.npos) return true;
@@ -104,7 +103,7 @@ bool is_odd(std::string_view line, std::vector<std::string_view>& cells) {
   return false;
 }
 
-/// Whether a line is Hunspell's word and flags: `the/SM`.
+/// Returns whether a line is Hunspell's word with flags: `the/SM`.
 bool has_flags(std::string_view line) {
   line = trimmed(line);
   std::size_t const at = line.find('/');
@@ -114,7 +113,7 @@ bool has_flags(std::string_view line) {
 
 }  // namespace
 
-/// Takes the columns between these separators if all lines have as many.
+/// Uses these separators if all lines have the same number of columns between them.
 bool word_lines::are_columns(std::string_view text, std::string_view by) {
   std::size_t count = 0, first = 0;
   std::string_view titles;

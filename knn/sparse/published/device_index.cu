@@ -21,7 +21,7 @@ __global__ void count_frequencies(term_document const* pairs, std::uint32_t n,
   if (i < n) atomicAdd(&frequency[pairs[i].term], 1U);
 }
 
-/// `next` is where a term's next posting goes.
+/// `next`: the position of a term's next posting.
 __global__ void fill_lists(term_document const* pairs, std::uint32_t n, std::uint32_t* next,
                            posting* postings, float* squares) {
   std::uint32_t const i = blockIdx.x * threads + threadIdx.x;

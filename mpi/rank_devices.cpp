@@ -1,4 +1,4 @@
-#include "mpi/split.hpp"
+#include "mpi/rank_devices.hpp"
 
 #include "core/even_ranges.hpp"
 

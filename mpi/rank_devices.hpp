@@ -4,8 +4,8 @@
 
 namespace rulerank::inline v0::mpi {
 
-/// The devices of a machine that one of its ranks uses: a share of them, or one that ranks share
-/// where there are fewer than ranks.
+/// Returns the devices that one rank of a machine uses: an even share, or one device that several
+/// ranks share if the machine has fewer devices than ranks.
 std::vector<int> devices_of_rank(std::vector<int> const& devices, int rank_here, int size_here);
 
 }  // namespace rulerank::mpi
