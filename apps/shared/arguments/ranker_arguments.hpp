@@ -18,7 +18,7 @@ namespace rulerank::inline v0::apps {
 
 /// What --rule-size counts, for its help.
 inline constexpr char const* rule_size_help =
-    "Most parts of a rule, its label counted, 2 or more: 3 is two items and a label";
+    "Size of the largest rules, the label included, from 2: 3 means two items and a label";
 
 /// What a score depends on, and the engine that computes it: --rule-size --min-support
 /// --min-confidence --support-weight --smoothing --feature-share, and --engine --cache-memory.

@@ -16,6 +16,9 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                    std::vector<std::string>& query_fields, std::string& id_field,
                    std::string& encoding);
 
+inline constexpr char const* stemmer_help =
+    "Language of the words, whose endings are removed: english, german, ..., porter, or none";
+
 /// --stemmer, whose values are `none` and the languages of libstemmer.
 void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help);
 
