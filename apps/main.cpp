@@ -149,9 +149,9 @@ void add_verbs(CLI::App& program, session& owner, std::string_view word) {
     bool shows_program = false;
   };
   std::vector<verb_group> const groups{
-      {"Begin", {{"start", add_start}}},
-      {"Prepare data sets",
-       {{"sample", add_sample},
+      {"Begin, prepare data sets",
+       {{"start", add_start},
+        {"sample", add_sample},
         {"split", add_split},
         {"discretize", add_discretize},
         {"judgments", add_judgments}}},
@@ -231,16 +231,15 @@ int run_rank(CLI::App& program, mpi::communicator const& ranks, sigset_t signals
     stop_on_signal(signals, owner, ranks);
     program.set_version_flag(
         "-V,--version", [] { return version_text(); },
-        "Version, commit, compiler, CUDA, MPI and instruction set");
+        "Show version, commit, compiler and instruction set");
+    program.set_help_flag("-h,--help", "Show this help");
+    program.set_help_all_flag("--help-all", "Show all options, in groups");
     program.require_subcommand(1);
     program.formatter(std::make_shared<help_formatter>());
     program.footer(
         "rulerank fit train.txt --model card.model\n"
-        "  fits a card of ten features at most; rulerank inspect card.model shows it on a page\n"
         "rulerank rank test.txt --model card.model --out scores.txt\n"
-        "  scores the documents of other queries\n"
-        "rulerank evaluate --test test.txt --scores scores.txt\n"
-        "  prints MAP and NDCG");
+        "rulerank evaluate --test test.txt --scores scores.txt");
     add_verbs(program, owner, argc > 1 ? argv[1] : "");
     int const code = obey(program, owner, argc, argv);
     ranks.meet();

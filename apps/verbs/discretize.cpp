@@ -145,18 +145,23 @@ void add_discretize(CLI::App& program, session& owner) {
       "rulerank discretize --train Fold1/train.txt --apply Fold1/vali.txt Fold1/test.txt "
       "--method tube --bins 10 --out-dir binned",
       discretize);
-  auto* const train = path_option(verb, "--train,TRAIN", a.train,
-                                  "File that the cuts are fitted on (SVMlight, CSV or TSV)");
-  path_option(verb, "--apply", a.apply, "More files to write with the same cuts");
+  auto* const train =
+      path_option(verb, "--train,TRAIN", a.train,
+                  "Documents that the cuts are fitted to (SVMlight, CSV or TSV); written too")
+          ->group(input_group);
+  path_option(verb, "--apply", a.apply, "More files to cut into the same bins")->group(input_group);
   path_option(verb, "--out-dir D", a.out_dir,
-              "Folder for the files, each under its own name; made where missing")
-      ->required();
+              "Folder for the written files, each with the name of its input")
+      ->required()
+      ->group(output_group);
   renamed_option(verb, "--model", "0.1.0",
-                 path_option(verb, "--discretizer-out M.json", a.model,
-                             "Where the cut points go; without it D/discretizer.json"));
+                 path_option(verb, "--discretizer-out M.json", a.model, "Output file of the cuts")
+                     ->group(output_group)
+                     ->default_str("D/discretizer.json"));
   a.discretizer.add_to(verb);
   a.reading.add_to(verb);
   verb.get_option("--discretizer")->excludes(train);
+  usual_options(verb, {"--train", "--apply", "--out-dir", "--method", "--bins", "--norm"});
 }
 
 }  // namespace rulerank::apps

@@ -388,62 +388,66 @@ void run_evaluate(session& owner, evaluate_options const& o) {
 }
 
 void add_inputs(CLI::App& verb, evaluate_options& o) {
-  help_group const inputs(verb, "Inputs");
+  help_group const inputs(verb, input_group);
   path_option(verb, "--test T", o.tests,
-              "Files with labels (SVMlight, CSV, TSV); several are folds");
-  path_option(verb, "--folds DIR", o.folds, "A folder with Fold1/test.txt, Fold2/test.txt, ...");
+              "Files with labels (SVMlight, CSV or TSV); several are folds");
+  path_option(verb, "--folds DIR", o.folds, "Folder with Fold1/test.txt, Fold2/test.txt, ...");
   path_option(verb, "--scores S", o.scores,
-              "Systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with --folds\n"
-              "[NAME=]DIR that holds Fold1.score, ...");
+              "Scores of systems: [NAME=]FILE; with several --test [NAME=]FILE,FILE,...; with "
+              "--folds [NAME=]DIR that holds Fold1.score, ...");
   value_option(verb, "--feature F", o.features,
-               "Features as systems, 12 or 1,3-5 or bm25 or all; the highest value ranks first");
-  verb.add_flag("--descending", o.descending, "Highest value first, the default");
-  verb.add_flag("--ascending", o.ascending, "Lowest value first");
-  path_option(verb, "--qrels Q", o.qrels, "TREC judgments");
-  path_option(verb, "--run R", o.runs, "Systems: TREC runs, [NAME=]FILE");
+               "Features as systems: 12, 1,3-5, all, or a name such as bm25");
+  verb.add_flag("--descending", o.descending,
+                "Rank the highest value of --feature first (the default)");
+  verb.add_flag("--ascending", o.ascending, "Rank the lowest value of --feature first");
+  path_option(verb, "--qrels Q", o.qrels, "TREC judgments, for --run");
+  path_option(verb, "--run R", o.runs, "TREC runs of systems: [NAME=]FILE");
 }
 
 void add_measures(CLI::App& verb, evaluate_options& o) {
   help_group const judging(verb, "Measures");
-  measures_option(verb, "--metrics M,...", o.metrics, "Names, with cut-offs @10 or @1-10");
-  verb.add_flag("--list-metrics", o.list_metrics, "List the measures there are");
+  measures_option(verb, "--metrics M,...", o.metrics,
+                  "Measures, with cut-offs such as @10 or @1-10; --list-metrics lists them");
+  verb.add_flag("--list-metrics", o.list_metrics, "List the measures");
   word_option(verb, "--average", o.average, {"folds", "queries"},
-              "Over several folds: the mean of their means, or over all queries");
+              "Mean over several folds: of the folds' means, or over all queries");
 }
 
 void add_comparison(CLI::App& verb, evaluate_options& o) {
   help_group const comparing(verb, "Comparison");
   list_option(verb, "--compare T,...", o.compare, {"paired-t", "fisher"},
-              "paired-t, fisher or both, over all queries of all folds");
-  value_option(verb, "--reference NAME", o.reference,
-               "The system the others are compared with; default: the first");
-  o.permutations_option = number_option(verb, "--permutations", o.permutations,
-                                        "Of the randomization test, 100000 or more",
-                                        {100'000, std::numeric_limits<std::uint64_t>::max() / 2});
+              "Significance tests over all queries of all folds: paired-t, fisher or both");
+  value_option(verb, "--reference NAME", o.reference, "System to compare the others with")
+      ->default_str("the first one");
+  o.permutations_option =
+      number_option(verb, "--permutations", o.permutations,
+                    "Number of random permutations in Fisher's randomization test, 100000 or more",
+                    {100'000, std::numeric_limits<std::uint64_t>::max() / 2});
   o.holm_option =
       word_option(verb, "--holm", o.holm, {"measure", "report"},
-                  "Corrects over the systems on each measure, or over the whole report");
+                  "Holm correction over the systems of each measure, or over the whole report");
 }
 
 void add_output(CLI::App& verb, evaluate_options& o) {
-  help_group const output(verb, "Output");
-  verb.add_flag("--per-fold", o.per_fold, "A row for each fold");
-  verb.add_flag("--per-query", o.per_query, "A row for each query");
+  help_group const output(verb, output_group);
+  verb.add_flag("--per-fold", o.per_fold, "Print a row for each fold");
+  verb.add_flag("--per-query", o.per_query, "Print a row for each query");
   word_option(verb, "--format", o.format, {"table", "tsv", "json", "markdown", "latex"},
-              "Form of the report");
-  number_option(verb, "--digits", o.digits, "Digits after the point, where people read", {0, 17});
-  path_option(verb, "--out", o.out, "Where the report goes; - is standard output");
+              "Format of the report");
+  number_option(verb, "--digits", o.digits, "Decimal places in table, markdown and latex, 0 to 17",
+                {0, 17});
+  path_option(verb, "--out", o.out, "Output file of the report; - is standard output");
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& program, session& owner) {
   auto const [verb, o] = add_verb<evaluate_options>(
-      program, owner, "evaluate", "Judge rankings: measures, averages, significance",
-      "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10\n"
-      "      --compare paired-t,fisher\n"
-      "  judges two files of scores (one number a line, in the order of test.txt) by LETOR's\n"
-      "  conventions, and tests whether the second differs from the first",
+      program, owner, "evaluate", "Measure the quality of rankings and test the differences",
+      "rulerank evaluate --test test.txt --scores base=a.txt new=b.txt --metrics MAP,NDCG@1-10 "
+      "--compare paired-t,fisher\n"
+      "  measures two files of scores (one number a line, in the order of test.txt) by LETOR's "
+      "conventions, and tests whether they differ",
       run_evaluate);
   add_inputs(verb, o);
   o.reading.add_to(verb);
@@ -451,6 +455,8 @@ void add_evaluate(CLI::App& program, session& owner) {
   o.profile.add_to(verb);
   add_comparison(verb, o);
   add_output(verb, o);
+  usual_options(verb, {"--test", "--scores", "--qrels", "--run", "--folds", "--metrics",
+                       "--list-metrics", "--compare", "--per-query", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

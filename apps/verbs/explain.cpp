@@ -226,38 +226,49 @@ void explain(session& owner, explain_arguments const& arguments) {
 
 void add_explain(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<explain_arguments>(
-      program, owner, "explain", "Show the rules, points or weights that made a document's score",
-      "rulerank explain --train reduced.txt --test Fold1/test.txt --method frequency --qid 18219 "
-      "--rank 1 --against-rank 2 --names features.tsv",
+      program, owner, "explain", "Show the rules, points or weights behind a document's score",
+      "rulerank explain --model fold1.model --test Fold1/test.txt --qid 18219 --rank 1 "
+      "--against-rank 2 --names features.tsv\n"
+      "  shows why the first document of query 18219 ranks above the second",
       explain);
   a.scorer.add_inputs_to(verb);
-  path_option(verb, "--test,TEST", a.test, "Documents that were ranked")->required();
-  value_option(verb, "--qid Q", a.qid, "The query");
-  CLI::Option* const all = verb.add_flag(
-      "--all", a.all, "All documents of the query, or of all queries: one line a document");
-  CLI::Option* const docid =
-      value_option(verb, "--docid D", a.document.docid,
-                   "Its document, by docid or QID-LINE; else the first of the ranking");
-  number_option(verb, "--rank", a.document.rank, "Its document, by rank from 1")
-      ->excludes(docid)
-      ->excludes(all);
-  docid->excludes(all);
-  CLI::Option* const against =
-      value_option(verb, "--against D", a.against.docid,
-                   "Another document: which rules put one above the other");
-  number_option(verb, "--against-rank", a.against.rank, "Another document, by rank from 1")
-      ->excludes(against)
-      ->excludes(all);
-  against->excludes(all);
-  verb.add_flag("--by-feature", a.by_feature,
-                "One line a feature, all members together, in the score's unit");
-  number_option(verb, "--top", a.top,
-                "Most rules listed each way, items and features; 20, with --all 5");
-  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
-  word_option(verb, "--format", a.format, {"text", "markdown", "json"},
-              "Form of the output; json as --json does");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+  path_option(verb, "--test,TEST", a.test, "Documents that were ranked")
+      ->required()
+      ->group(input_group);
+  path_option(verb, "--names", a.names, "Names of features: lines of a number and a name")
+      ->group(input_group);
+  {
+    help_group const group(verb, "Document");
+    value_option(verb, "--qid Q", a.qid, "Query of the document; required without --all");
+    CLI::Option* const all = verb.add_flag(
+        "--all", a.all, "Explain all documents of the query, or of all queries, a line each");
+    CLI::Option* const docid = value_option(verb, "--docid D", a.document.docid,
+                                            "Document to explain, by docid or QID-LINE")
+                                   ->default_str("the first of the ranking");
+    number_option(verb, "--rank", a.document.rank, "Document to explain, by rank from 1")
+        ->excludes(docid)
+        ->excludes(all);
+    docid->excludes(all);
+    CLI::Option* const against =
+        value_option(verb, "--against D", a.against.docid,
+                     "Second document: show what puts one above the other");
+    number_option(verb, "--against-rank", a.against.rank, "Second document, by rank from 1")
+        ->excludes(against)
+        ->excludes(all);
+    against->excludes(all);
+  }
+  {
+    help_group const group(verb, output_group);
+    verb.add_flag("--by-feature", a.by_feature,
+                  "Print a line for each feature, in units of the score");
+    number_option(verb, "--top", a.top, "Most rules to list each way, most items and features")
+        ->default_str("20, with --all 5");
+    word_option(verb, "--format", a.format, {"text", "markdown", "json"}, "Format of the output");
+    path_option(verb, "--out", a.out, "Output file; - is standard output");
+  }
   a.scorer.add_to(verb);
+  usual_options(verb, {"--model", "--train", "--test", "--qid", "--docid", "--rank", "--against",
+                       "--against-rank", "--all", "--names", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

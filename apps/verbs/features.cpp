@@ -225,39 +225,45 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
 
 void add_features(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<features_arguments>(
-      program, owner, "features", "A file of query-document pairs with named features, from text",
+      program, owner, "features", "Compute features of query-document pairs from their texts",
       "rulerank features --collection docs.jsonl --topics topics.tsv --out pool.txt\n"
-      "  and then: rulerank reduce --train pool.txt --unlabelled -1 --oracle ask --out chosen.txt",
+      "  finds 100 candidates for each topic; the next step is, for example,\n"
+      "rulerank label --pool pool.txt --show docs.jsonl --topics topics.tsv",
       features);
-  path_option(verb, "--collection,DOCS FILE|FOLDER", a.collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder");
-  path_option(verb, "--topics,QUERIES FILE|FOLDER", a.topics, "Topics, in a form of documents");
-  path_option(verb, "--qrels", a.qrels, "TREC judgments, where there are any");
-  CLI::Option* const run =
-      path_option(verb, "--run", a.run,
-                  "Candidates that another search found, a TREC run, instead of the search");
-  path_option(verb, "--out FILE|-", a.out,
-              "Where the pairs go: SVMlight's lines with named features; delimited text where the "
-              "name ends with .csv or .tsv")
-      ->required();
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection,DOCS FILE|FOLDER", a.collection,
+                "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder");
+    path_option(verb, "--topics,QUERIES FILE|FOLDER", a.topics,
+                "Topics (queries), in the same formats");
+    path_option(verb, "--qrels", a.qrels, "TREC judgments, the labels of the pairs");
+    path_option(verb, "--run", a.run, "Candidates of another search, a TREC run");
+    path_option(verb, "--pool", a.pool, "Existing pairs, which get the columns of --join");
+    path_option(verb, "--join", a.joins,
+                "Own features of the pairs: CSV, TSV or SVMlight with qid and docid");
+    value_option(verb, "--join-columns NAME,...", a.columns, "Columns of --join to add")
+        ->default_str("all");
+  }
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out FILE|-", a.out,
+                "Output file of the pairs: CSV or TSV if its name ends so, otherwise SVMlight with "
+                "named features")
+        ->required();
+    path_option(verb, "--candidates-out", a.candidates_out,
+                "Output file of the search's result, a TREC run");
+    path_option(verb, "--names-out", a.names_out,
+                "Output file with the numbers and names of joined columns, for --names of explain "
+                "and inspect");
+  }
+  a.add_search_to(verb, "Most documents of a topic");
   number_option(verb, "--unjudged V", a.unjudged,
-                "The label of pairs that nobody judged: a negative one, or 0 for not relevant",
-                {.most = 0});
-  path_option(verb, "--candidates-out", a.candidates_out,
-              "Where the search's lists go, a TREC run");
-  path_option(verb, "--pool", a.pool,
-              "Pairs that were made before, which get the columns of --join");
-  path_option(
-      verb, "--join", a.joins,
-      "Own features of pairs: CSV, TSV or SVMlight with qid and docid; several may be given");
-  value_option(verb, "--join-columns NAME,...", a.columns,
-               "Those of its columns that are taken; default: all");
-  path_option(verb, "--names-out", a.names_out,
-              "Numbers and names of columns that were joined to features by number, for --names of "
-              "explain and inspect");
-  a.add_search_to(verb, "Documents of a topic, at most");
+                "Label of pairs without a judgment: negative, or 0 for not relevant", {.most = 0})
+      ->group("Candidates and judgments");
   a.add_features_to(verb);
-  run->excludes(verb.get_option("--candidates"));
+  verb.get_option("--run")->excludes(verb.get_option("--candidates"));
+  usual_options(verb, {"--collection", "--topics", "--qrels", "--out", "--candidates", "--run",
+                       "--join", "--unjudged", "--stemmer"});
 }
 
 }  // namespace rulerank::apps

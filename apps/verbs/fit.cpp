@@ -348,37 +348,47 @@ void fit(session& owner, fit_arguments const& arguments) {
 
 void add_fit(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<fit_arguments>(
-      program, owner, "fit", "Write everything that rank needs into one checked file",
+      program, owner, "fit", "Fit a model for rank, explain and inspect",
       "rulerank fit --train reduced.txt --model fold1.model\n"
-      "  fits a card: ten features, whole points, one page. It says what the card costs\n"
-      "  beside larger models. --best fits the best of them, --members others",
+      "  fits a card (ten features, whole points, one page) and compares it with larger models; "
+      "--best fits the best of these, --members a model that you choose",
       fit);
-  path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
-      ->required();
-  path_option(verb, "--pool", a.pool,
-              "The documents that --train was chosen from, labelled or not: cuts are of all of "
-              "them, values are normalized within all of their query");
-  path_option(verb, "--model", a.model, "Where the model goes")->required();
-  verb.add_flag("--best", a.best,
-                "Fit the model that ranks best by cross-fitting, which may have many members, "
-                "instead of a card; with fewer than 1000 labels the recommended members");
-  std::vector<std::string_view> peers = learners::peer_names();
-  peers.push_back(installed);
-  list_option(verb, "--peers", a.peers, peers,
-              "Compare the card with rankers of other libraries, too: " + list_of_names(peers) +
-                  ", where auto means all that are installed");
-  path_option(verb, "--lightgbm PATH", a.lightgbm,
-              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
-              "installed one has it");
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
+        ->required();
+    path_option(verb, "--pool", a.pool,
+                "Documents that --train was chosen from, labelled or not: they supply the values "
+                "for bins and normalization");
+  }
+  path_option(verb, "--model", a.model, "Output file of the model")
+      ->required()
+      ->group(output_group);
+  {
+    help_group const group(verb, "Model");
+    verb.add_flag("--best", a.best,
+                  "Fit the model that ranks best by cross-validation instead of a card; with fewer "
+                  "than 1000 labels the recommended one");
+    std::vector<std::string_view> peers = learners::peer_names();
+    peers.push_back(installed);
+    list_option(verb, "--peers NAME,...", a.peers, peers,
+                "Compare the card with rankers of other libraries too: " + list_of_names(peers) +
+                    " (all that are installed)");
+    path_option(verb, "--lightgbm PATH", a.lightgbm,
+                "LightGBM's library, lib_lightgbm.so of the Python package lightgbm")
+        ->default_str("the installed one");
+  }
   a.member.members = card_member;
   a.add_to(verb);
-  verb.get_option("--method")->default_str("capped for card, tube for others");
-  verb.get_option("--bins")->default_str("12 for card, 10 for others");
+  verb.get_option("--method")->default_str("capped for card, otherwise tube");
+  verb.get_option("--bins")->default_str("12 for card, otherwise 10");
   a.members = verb.get_option("--members");
   for (char const* const compared : {"--best", "--peers"})
     for (char const* const other : {"--members", "--settings", "--card"})
       verb.get_option(compared)->excludes(verb.get_option(other));
   verb.get_option("--lightgbm")->needs(verb.get_option("--peers"));
+  usual_options(verb, {"--train", "--model", "--pool", "--best", "--members", "--max-features",
+                       "--monotone", "--card", "--norm"});
 }
 
 }  // namespace rulerank::apps

@@ -136,20 +136,27 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
 
 void add_fuse(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<fuse_arguments>(
-      program, owner, "fuse", "Make one run of several",
+      program, owner, "fuse", "Fuse several runs into one",
       "rulerank fuse --run text.run dense.run --out both.run\n"
-      "by reciprocal ranks; --method combsum adds scores that --norm makes comparable",
+      "  fuses by reciprocal ranks; --method combsum adds the scores that --norm normalizes",
       fuse_runs);
-  path_option(verb, "--run,RUN", a.runs, "TREC runs, two or more; - is standard input")->required();
+  path_option(verb, "--run,RUN", a.runs, "TREC runs, two or more; - is standard input")
+      ->required()
+      ->group(input_group);
   path_option(verb, "--distances RUN", a.distances,
-              "Those of the runs whose scores are distances: the smallest is the best");
-  path_option(verb, "--out", a.out, "The fused run");
-  number_option(verb, "--depth", a.fusion.chosen.depth,
-                "Documents of a query that are written; 0: all");
-  verb.add_flag("--distinct-scores", a.distinct_scores,
-                "Write n, n - 1, ..., 1 as scores: evaluation programs then see this very order");
-  verb.add_option("--tag", a.tag, "Last column of the run");
+              "Runs of --run whose scores are distances: the smallest ranks first")
+      ->group(input_group);
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.out, "Output file of the fused run; - is standard output");
+    number_option(verb, "--depth", a.fusion.chosen.depth,
+                  "Number of documents of a query to write; 0: all");
+    verb.add_flag("--distinct-scores", a.distinct_scores,
+                  "Write n, n - 1, ..., 1 as scores, so that evaluation programs keep the order");
+    value_option(verb, "--tag WORD", a.tag, "Last column of the run");
+  }
   a.fusion.add_to(verb, "--method", "--norm");
+  usual_options(verb, {"--run", "--out", "--method", "--norm", "--run-weights", "--depth"});
 }
 
 }  // namespace rulerank::apps

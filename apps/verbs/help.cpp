@@ -51,9 +51,10 @@ void write_manual(CLI::App const& app, std::filesystem::path const& folder) {
 
 void add_help(CLI::App& program, session&) {
   auto const words = std::make_shared<std::vector<std::string>>();
-  CLI::App* const verb = program.add_subcommand("help", "Show the help of a verb");
+  CLI::App* const verb =
+      program.add_subcommand("help", "Show the help of a verb, as rulerank VERB --help");
   verb->footer("rulerank help search text");
-  verb->add_option("VERB", *words, "The verb; without one, the list of verbs");
+  verb->add_option("VERB", *words, "Verb to show; without it, all verbs are listed");
   verb->callback([words, &program] {
     write_file("-", help_text(app_named(program, *words), terminal_width()));
   });
@@ -64,7 +65,7 @@ void add_completion(CLI::App& program, session&) {
   CLI::App* const verb =
       program.add_subcommand("completion", "Print a completion script for bash, zsh or fish");
   verb->footer("rulerank completion bash > ~/.local/share/bash-completion/completions/rulerank");
-  verb->add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  verb->add_option("SHELL", *shell, "Shell: bash, zsh or fish")->required();
   verb->callback([shell, &program] {
     std::vector<std::string> const shells{"bash", "zsh", "fish"};
     if (std::ranges::find(shells, *shell) == shells.end())
@@ -82,7 +83,7 @@ void add_pages(CLI::App& program, session&) {
   CLI::App* const verb = program.add_subcommand(
       "pages", "Write the manual pages and the completion scripts, as a prefix's share/ has them");
   verb->group("");
-  verb->add_option("FOLDER", *folder, "Where they go; made where missing")->required();
+  verb->add_option("FOLDER", *folder, "Folder for the files, created if missing")->required();
   verb->callback([folder, &program] {
     std::filesystem::path const share = *folder;
     write_manual(program, share / "man/man1");

@@ -191,39 +191,49 @@ void inspect(session& owner, inspect_arguments& arguments) {
 
 void add_inspect(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<inspect_arguments>(
-      program, owner, "inspect", "Show what a model does as a whole: features and rules",
-      "rulerank inspect fold1.model --top 20 --test Fold1/vali.txt --metrics NDCG@10", inspect);
-  path_option(verb, "--model,MODEL", a.model, "What fit wrote")->required();
-  number_option(verb, "--top", a.top, "Most rules and features listed");
-  a.documents_option = number_option(verb, "--documents", a.documents,
-                                     "Of rules: training documents whose scores are "
-                                     "looked at, at even distances, 1000 where there "
-                                     "are more, and about as many of --test; 0: all, "
-                                     "which is exact");
-  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+      program, owner, "inspect", "Show a model as a whole: its features, points and rules",
+      "rulerank inspect fold1.model --test Fold1/vali.txt --metrics NDCG@10\n"
+      "  shows the model, and how much each feature matters for the ranking of vali.txt",
+      inspect);
+  path_option(verb, "--model,MODEL", a.model, "Model that fit wrote")
+      ->required()
+      ->group(input_group);
+  path_option(verb, "--names", a.names, "Names of features: lines of a number and a name")
+      ->group(input_group);
+  {
+    help_group const group(verb, output_group);
+    number_option(verb, "--top", a.top, "Most rules and features to list");
+    word_option(
+        verb, "--format FORMAT", a.format,
+        {"text", "markdown", "latex", "html", "pdf", "json", "card"},
+        "Format of the output: text, markdown or json; of a card alone also latex, html and pdf (a "
+        "page), and card (a file to edit for fit --card)");
+    path_option(verb, "--out", a.out, "Output file; - is standard output");
+  }
+  help_group const group(verb, "Importance of features");
   path_option(verb, "--test", a.test,
-              "Documents with labels: what features move in their scores, and what their ranking "
-              "loses when one is shuffled");
+              "Documents with labels: show how features move the scores, and what the ranking "
+              "loses when a feature is shuffled");
   a.of_test.push_back(
-      measures_option(verb, "--metrics", a.metrics, "Names, with cut-offs; the first one sorts"));
-  a.of_test.push_back(
-      number_option(verb, "--shuffles", a.shuffles, "Draws that a loss is the mean of"));
+      measures_option(verb, "--metrics M,...", a.metrics,
+                      "Measures of the ranking of --test, with cut-offs; the first one sorts"));
+  a.of_test.push_back(number_option(verb, "--shuffles", a.shuffles,
+                                    "Number of shuffles of a feature; the loss is their mean"));
+  a.documents_option =
+      number_option(verb, "--documents", a.documents,
+                    "rules: number of training documents to score, and about as many of --test; 0: "
+                    "all, which is exact");
   number_option(verb, "--bootstrap", a.bootstrap,
-                "Of a card: intervals of its points, by fitting them to so many samples of the "
-                "queries of --train");
-  path_option(verb, "--train", a.train,
-              "Of --bootstrap: the documents that the card was fitted to");
-  word_option(
-      verb, "--format", a.format, {"text", "markdown", "latex", "html", "pdf", "json", "card"},
-      "Form of the output; json as --json does; latex, html and pdf: a card on a page; card: "
-      "what fit --card reads");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
+                "card: number of samples of the queries of --train for confidence intervals of the "
+                "points");
+  path_option(verb, "--train", a.train, "Documents that the card was fitted to, for --bootstrap");
   std::size_t const own = verb.get_options().size();
   a.profile.add_to(verb);
   verb.get_option("--profile")->default_str("letor");
   auto const all = verb.get_options();
   a.of_test.insert(a.of_test.end(), all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
   a.reading.add_to(verb);
+  usual_options(verb, {"--model", "--names", "--test", "--metrics", "--top", "--format", "--out"});
 }
 
 }  // namespace rulerank::apps

@@ -3,6 +3,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "datasets/svmlight.hpp"
 
 #include <optional>
@@ -153,28 +154,36 @@ void add_judgments(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<judgments_arguments>(
       program, owner, "judgments", "Convert judgments, and label feature logs",
       "rulerank judgments ratings.csv --to qrels --queries-out queries.tsv --out qrels.txt\n"
-      "Quepid's ratings as TREC's judgments; queries.tsv has the query texts by their new ids",
+      "  converts Quepid's ratings to TREC's judgments; queries.tsv has the texts of the queries",
       convert);
-  path_option(verb, "--in,IN", a.in,
-              "Judgments, or with --to letor feature logs; - is standard input")
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--in,IN", a.in,
+                "Judgments, or with --to letor feature logs; - is standard input")
+        ->required();
+    word_option(verb, "--from FORM", a.from, datasets::judgment_inputs,
+                "Form of the inputs: " + list_of_names(datasets::judgment_inputs))
+        ->default_str("recognized by content");
+    path_option(verb, "--judgments", a.judgments,
+                "letor: judgments, the labels of the documents in the logs");
+    path_option(verb, "--queries", a.queries,
+                "Ids and texts of the queries, in a format that search text reads");
+    value_option(verb, "--id-field NAME", a.writing.id_field,
+                 "solr-log, rre: field with the id of a document");
+  }
+  help_group const group(verb, output_group);
+  word_option(verb, "--to FORM", a.to, datasets::judgment_outputs,
+              "Form of the output: " + list_of_names(datasets::judgment_outputs))
       ->required();
-  word_option(verb, "--to", a.to, datasets::judgment_outputs, "The form that is written")
-      ->required();
-  word_option(verb, "--from", a.from, datasets::judgment_inputs,
-              "The form of the inputs; without it the content decides");
-  path_option(verb, "--out", a.out, "Where it goes; - is standard output");
-  path_option(verb, "--judgments", a.judgments,
-              "With --to letor: the judgments that label the documents of the logs");
-  path_option(verb, "--queries", a.queries, "Ids and texts of queries, as search text reads them");
-  path_option(
-      verb, "--queries-out", a.queries_out,
-      "With --to qrels and letor: the texts of the queries by the ids 1, 2, ... that they get");
-  value_option(verb, "--name", a.writing.name,
-               "With --to rre the name of the index, with srw of the list", "NAME");
-  value_option(verb, "--id-field", a.writing.id_field,
-               "The field with the id of a document, in solr-log and rre", "NAME");
-  value_option(verb, "--template", a.writing.template_file,
-               "With --to rre: the file with the template of queries", "NAME");
+  path_option(verb, "--out", a.out, "Output file; - is standard output");
+  path_option(verb, "--queries-out", a.queries_out,
+              "qrels, letor: output file with the texts of the queries by their new ids 1, 2, ...");
+  value_option(verb, "--name NAME", a.writing.name,
+               "rre: name of the index; srw: name of the list");
+  value_option(verb, "--template NAME", a.writing.template_file,
+               "rre: file name of the query template");
+  usual_options(verb,
+                {"--in", "--to", "--from", "--out", "--judgments", "--queries", "--queries-out"});
 }
 
 }  // namespace rulerank::apps

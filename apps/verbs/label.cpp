@@ -155,32 +155,40 @@ void label(session& owner, label_verb_arguments& arguments) {
 
 void add_label(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<label_verb_arguments>(
-      program, owner, "label", "Choose documents as reduce does, labelled by people in a browser",
-      "rulerank label --pool pool.txt --show documents.jsonl --topics topics.tsv", label);
+      program, owner, "label", "Choose documents as reduce does and label them in a browser",
+      "rulerank label --pool pool.txt --show docs.jsonl --topics topics.tsv\n"
+      "  prints the address of the page; a second run continues an interrupted one",
+      label);
   a.reading.unlabelled = datasets::unlabelled;
   a.sampler.ties = "seeded";
   path_option(verb, "--pool,POOL POOL", a.train,
-              "Documents to choose from: SVMlight with qid (LETOR), CSV or TSV")
-      ->required();
-  path_option(verb, "--out", a.out,
-              "The chosen lines with their labels; default: the pool's name and .labelled");
-  path_option(verb, "--resume STATE", a.resume,
-              "Keep every answer in this file, and go on where it ends; default: the pool's name "
-              "and .answers");
-  value_option(verb, "--listen ADDRESS:PORT", a.listen,
-               "Address and port of the page; port 0: any that is free");
-  value_option(verb, "--host NAME[:PORT]", a.hosts,
-               "Another name in browsers' addresses, with the port that they show; behind a proxy")
-      ->default_str("");
-  number_option(verb, "--answers", a.answers,
-                "Labellers that answer each document before its label counts", {1, 100});
-  a.view.add_to(verb);
+              "Documents to choose from (SVMlight, CSV or TSV); label -1 means not labelled")
+      ->required()
+      ->group(input_group);
   {
-    help_group const group(verb, "What labellers see");
-    a.page.add_to(verb);
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.out, "Output file of the chosen lines with their labels")
+        ->default_str("POOL.labelled");
+    path_option(verb, "--resume STATE", a.resume,
+                "File that keeps every answer; the next run continues from it")
+        ->default_str("POOL.answers");
   }
+  {
+    help_group const group(verb, "Server");
+    value_option(verb, "--listen ADDRESS:PORT", a.listen,
+                 "Address and port of the page; port 0: any free port");
+    value_option(verb, "--host NAME[:PORT]", a.hosts,
+                 "Other names of the page in browsers' addresses, for example behind a proxy")
+        ->default_str("");
+    number_option(verb, "--answers", a.answers,
+                  "Number of labellers that answer each document, 1 to 100", {1, 100});
+  }
+  a.view.add_to(verb);
+  a.page.add_to(verb);
   a.add_sampling_to(verb);
   a.add_reading_to(verb);
+  usual_options(verb, {"--pool", "--show", "--topics", "--out", "--max-documents", "--max-label",
+                       "--label-names", "--guidelines", "--listen"});
 }
 
 }  // namespace rulerank::apps

@@ -218,10 +218,14 @@ void add_mine(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<mine_arguments>(
       program, owner, "mine", "Find frequent itemsets and strong rules",
       "rulerank mine --transactions baskets.txt --form baskets --separator , "
-      "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm",
+      "--min-support 1% --rules --min-confidence 60% --measures lift,p_holm\n"
+      "  finds rules that hold in 1 % of the baskets, with confidences of 60 % or more",
       run_mine);
   runs_over_ranks(verb);
   a.add_to(verb);
+  usual_options(
+      verb, {"--transactions", "--form", "--separator", "--train", "--min-support", "--max-size",
+             "--kind", "--rules", "--min-confidence", "--measures", "--out", "--format"});
 }
 
 }  // namespace rulerank::apps

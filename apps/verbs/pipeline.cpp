@@ -324,34 +324,44 @@ void pipeline(session& owner, pipeline_arguments given, CLI::App const& line) {
 
 void add_pipeline(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<pipeline_arguments>(
-      program, owner, "pipeline",
-      "From documents, topics and judgments to ranked and evaluated lists",
-      "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position\n"
-      "  --qrels cran.qrels --not-relevant 5 --out-dir cranfield",
+      program, owner, "pipeline", "Rank and evaluate a judged collection, from texts to tables",
+      "rulerank pipeline --collection cran.all.1400 --topics cran.qry --number-by-position "
+      "--qrels cran.qrels --not-relevant 5 --out-dir cranfield\n"
+      "  finds 100 candidates for each topic, computes features, and compares rankers over folds",
       pipeline);
   a.experiment.discretizer.norm = "query-minmax";
-  path_option(verb, "--collection FILE|FOLDER", a.collection,
-              "Documents: TSV, JSON lines, TREC's or SMART's form, a folder")
-      ->required();
-  path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics, in a form of documents")->required();
-  path_option(verb, "--qrels", a.qrels, "TREC judgments")->required();
-  path_option(verb, "--out-dir D", a.out_dir, "Folder for all that is written; made where missing")
-      ->required();
-  a.add_search_to(verb, "Documents of a topic that are ranked");
-  number_option(verb, "--fold-count K", a.folds, "Folds, at least 3", {1, 1'000'000});
-  number_option(verb, "--unjudged V", a.unjudged,
-                "The label of pairs that nobody judged: 0, not relevant; or -1, apart from judged "
-                "ones: nothing learns from them, and the main table has judged@10",
-                {datasets::unlabelled, 0});
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection FILE|FOLDER", a.collection,
+                "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder")
+        ->required();
+    path_option(verb, "--topics FILE|FOLDER", a.topics, "Topics (queries), in the same formats")
+        ->required();
+    path_option(verb, "--qrels", a.qrels, "TREC judgments")->required();
+  }
+  path_option(verb, "--out-dir D", a.out_dir, "Folder for the results, created if missing")
+      ->required()
+      ->group(output_group);
+  a.add_search_to(verb, "Number of documents of a topic to rank");
+  {
+    help_group const group(verb, "Candidates and judgments");
+    number_option(verb, "--unjudged V", a.unjudged,
+                  "Label of pairs without a judgment: 0, not relevant; or -1, not used for "
+                  "training, and the main table has judged@10",
+                  {datasets::unlabelled, 0});
+    number_option(verb, "--fold-count K", a.folds, "Number of folds, 3 or more", {1, 1'000'000});
+  }
   a.add_features_to(verb);
   add_cross_validation_to(verb, a.experiment);
   runs_over_ranks(verb);
   for (auto const& [option, of_main_table] :
        {std::pair{"--metrics", main_measures}, std::pair{"--profile", main_profile}}) {
     CLI::Option* const one = verb.get_option(option);
-    one->description(fmt::format("{}; of the tables in D/experiment. The main table's: {}",
+    one->description(fmt::format("{}; for the tables in D/experiment. The main table has {}",
                                  one->get_description(), of_main_table));
   }
+  usual_options(verb, {"--collection", "--topics", "--qrels", "--out-dir", "--candidates",
+                       "--not-relevant", "--fold-count", "--rank-size", "--reduce-size"});
 }
 
 }  // namespace rulerank::apps

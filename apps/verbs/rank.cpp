@@ -356,22 +356,29 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
 void add_rank(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<rank_arguments>(
       program, owner, "rank", "Score and rank documents",
-      "rulerank rank --train reduced.txt --test Fold1/test.txt --rule-size 4 "
-      "--method frequency --out scores.txt --run run.trec",
+      "rulerank rank --model fold1.model --test Fold1/test.txt --out scores.txt --run run.trec\n"
+      "rulerank rank --model shop.model --query \"red shoes\" --collection docs.jsonl\n"
+      "  ranks the documents that a search finds for these words",
       rank);
   runs_over_ranks(verb);
   a.scorer.add_inputs_to(verb);
   path_option(verb, "--test,TEST FILE|-", a.tests,
-              "Documents to rank; -: standard input, each query ranked at the blank line behind it "
-              "or when the next one begins");
-  path_option(verb, "--out", a.outs,
-              "One score a line, in input order; with several --test one file for each. On a "
-              "terminal, and with --json as one object a query: the documents, best first")
-      ->default_str("-");
-  path_option(verb, "--run", a.runs, "The ranking as a TREC run, likewise");
-  verb.add_option("--tag", a.tag, "Last column of the run");
+              "Documents to rank; - is standard input, where each query is ranked as soon as it is "
+              "complete")
+      ->group(input_group);
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out", a.outs,
+                "Output file, one for each --test: one score a line, in input order; on a terminal "
+                "the documents of each query, best first")
+        ->default_str("-");
+    path_option(verb, "--run", a.runs, "Output file of the ranking as a TREC run, likewise");
+    value_option(verb, "--tag WORD", a.tag, "Last column of the run");
+  }
   a.scorer.add_to(verb);
   a.query.add_to(verb);
+  usual_options(verb, {"--model", "--test", "--query", "--collection", "--train", "--members",
+                       "--out", "--run"});
 }
 
 }  // namespace rulerank::apps

@@ -194,21 +194,26 @@ void reduce(session& owner, reduce_arguments const& arguments) {
 void add_reduce(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<reduce_arguments>(
       program, owner, "reduce", "Choose the few training documents that bring new rules",
-      "rulerank reduce --train Fold1/train.txt --out reduced.txt --ids reduced.tsv "
-      "--discretizer-out cuts.json",
+      "rulerank reduce --train Fold1/train.txt --out reduced.txt\n"
+      "rulerank reduce --train pool.txt --unlabelled -1 --max-documents 100 --oracle ask --resume "
+      "answers.tsv --out chosen.txt\n"
+      "  asks you for the label of each chosen document",
       reduce);
-  path_option(verb, "--train,TRAIN", a.train,
-              "Training file: SVMlight with qid (LETOR), CSV or TSV")
-      ->required();
+  path_option(verb, "--train,TRAIN", a.train, "Documents to choose from (SVMlight, CSV or TSV)")
+      ->required()
+      ->group(input_group);
   path_option(verb, "--out", a.out,
-              "The chosen lines of the training file, verbatim and in their order; - for "
-              "standard output. To train on: fit, or any ranker that reads LETOR files")
-      ->required();
+              "Output file of the chosen lines, unchanged and in input order, for fit or any other "
+              "learner; - is standard output")
+      ->required()
+      ->group(output_group);
   a.add_sampling_to(verb);
   a.labels.add_to(verb);
   a.rounds.add_to(verb);
   a.add_reading_to(verb);
   runs_over_ranks(verb);
+  usual_options(verb, {"--train", "--out", "--max-documents", "--unlabelled", "--oracle",
+                       "--pending", "--resume", "--ids"});
 }
 
 }  // namespace rulerank::apps

@@ -313,7 +313,7 @@ class text_search {
 void add_text(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_text_arguments>();
   CLI::App* const verb =
-      add_verb(search, owner, "text", "The nearest documents of text queries, exactly",
+      add_verb(search, owner, "text", "Find the nearest documents of text queries, exactly",
                "rulerank search text --collection docs.tsv --queries topics.tsv --k 100 --run "
                "candidates.trec",
                [arguments, &owner, &search] {
@@ -323,43 +323,51 @@ void add_text(CLI::App& search, session& owner) {
   runs_over_ranks(*verb);
   arguments->add_sources_to(
       *verb,
-      "Documents: TSV, JSON lines, TREC's or SMART's form, a folder, or with --collection-format "
+      "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder; with --collection-format "
       "svmlight vectors; - is standard input",
-      "Queries, in a form of documents", "FILE|FOLDER|-");
-  number_option(
-      *verb, "--radius", arguments->request.radius,
-      "Instead of k: all documents of at least a similarity, or with --metric l2 within a "
-      "distance");
-  arguments->add_filter_to(*verb, "The ids of the documents that may be found, one a line");
-  verb->add_flag("--pad", arguments->pad,
-                 "Fill up to k with documents that share no term with the query");
-  verb->add_flag("--correct", arguments->correct,
-                 fmt::format("{}; beside --index the index keeps the words", correct_help));
-  verb->add_option("--metric", arguments->metric,
-                   "cosine, ip (inner product) or l2; auto: ip for bm25 and --weighting's norm n, "
-                   "else cosine")
-      ->capture_default_str();
+      "Queries, in the same formats", "FILE|FOLDER|-");
+  {
+    help_group const group(*verb, "Search");
+    number_option(*verb, "--radius", arguments->request.radius,
+                  "Instead of --k: find all documents with at least this similarity, or with "
+                  "--metric l2 at most this distance");
+    arguments->add_filter_to(*verb, "Ids of the documents that may be found, one a line");
+    verb->add_flag("--pad", arguments->pad,
+                   "Fill up to k with documents that share no term with the query");
+    verb->add_flag("--correct", arguments->correct,
+                   fmt::format("{}; an index that is written keeps these words", correct_help));
+    value_option(*verb, "--metric NAME", arguments->metric,
+                 "Metric: cosine, ip (inner product) or l2; auto: ip for bm25 and for "
+                 "--weighting's norm n, otherwise cosine");
+  }
   engine_option(*verb, "--engine", arguments->engine, knn::sparse_engines());
   arguments->over_ranks.add_to(*verb);
-  renamed_option(*verb, "--group", "0.1.0",
-                 number_option(*verb, "--launch-queries", arguments->group,
-                               "fish: queries of a launch", {1, std::size_t{1} << 31}));
-  verb->add_option("--balance", arguments->balance,
-                   "fish: postings dealt to threads evenly (inter), or a term to a block (intra)")
-      ->capture_default_str();
-  arguments->add_outputs_to(*verb, "Lines of query, rank, document, similarity or distance");
+  {
+    help_group const group(*verb, machine_group);
+    renamed_option(*verb, "--group", "0.1.0",
+                   number_option(*verb, "--launch-queries", arguments->group,
+                                 "fish: number of queries of a launch", {1, std::size_t{1} << 31}));
+    value_option(*verb, "--balance inter|intra", arguments->balance,
+                 "fish: distribute postings evenly over threads (inter), or each term to a block "
+                 "of threads (intra)");
+  }
+  arguments->add_outputs_to(*verb,
+                            "Output file: lines of query, rank, document, similarity or distance");
   arguments->add_votes_to(*verb);
   arguments->add_classes_to(*verb);
   arguments->text.vectors = true;
   arguments->text.add_reading_to(*verb);
   renamed_option(*verb, "--format", "0.1.0", verb->get_option("--collection-format"));
   arguments->text.add_index_to(*verb);
+  usual_options(*verb, {"--collection", "--queries", "--k", "--index", "--collection-format",
+                        "--weights", "--stemmer", "--correct", "--out", "--run"});
 }
 
 }  // namespace
 
 void add_search(CLI::App& program, session& owner) {
-  CLI::App* const search = program.add_subcommand("search", "Find the nearest neighbours, exactly");
+  CLI::App* const search =
+      program.add_subcommand("search", "Find the nearest neighbours of queries, exactly");
   search->require_subcommand(1);
   add_text(*search, owner);
   add_search_dense(*search, owner);

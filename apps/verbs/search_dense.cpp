@@ -345,7 +345,7 @@ class dense_search {
 void add_search_dense(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_dense_arguments>();
   CLI::App* const verb = add_verb(
-      search, owner, "dense", "The nearest rows among dense vectors, exactly",
+      search, owner, "dense", "Find the nearest rows among dense vectors, exactly",
       "rulerank search dense --collection base.fvecs --queries queries.fvecs --k 100 --out "
       "nearest.ivecs",
       [arguments, &owner, &search] {
@@ -354,45 +354,54 @@ void add_search_dense(CLI::App& search, session& owner) {
       });
   runs_over_ranks(*verb);
   arguments->add_sources_to(*verb, "Rows: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx",
-                            "Queries, in a form of the rows", "FILE");
-  std::vector<std::string> const formats = names_of_formats();
-  word_option(*verb, "--collection-format", arguments->collection_format, formats,
-              "The rows' format; auto: by the name");
-  word_option(*verb, "--queries-format", arguments->queries_format, formats,
-              "The queries' format, likewise");
-  verb->add_flag("--verify", arguments->verify,
-                 "Say that an index has the bytes that were written, or where it has not; every "
-                 "opening checks that. Goes without --queries too");
-  verb->add_option("--metric", arguments->metric, "l2, ip (inner product) or cosine")
-      ->capture_default_str();
-  number_option(*verb, "--radius", arguments->request.radius,
-                "Instead of k: all rows within a distance, or of at least a similarity");
-  arguments->add_filter_to(
-      *verb,
-      "The rows that may be found, by their ids or, without ids, numbers from 0, one a line");
+                            "Queries, in the same formats", "FILE");
+  {
+    help_group const group(*verb, input_group);
+    std::vector<std::string> const formats = names_of_formats();
+    word_option(
+        *verb, "--collection-format NAME", arguments->collection_format, formats,
+        fmt::format("Format of the rows: {}; auto: by the file's name", fmt::join(formats, ", ")));
+    word_option(*verb, "--queries-format NAME", arguments->queries_format, formats,
+                "Format of the queries, likewise");
+    path_option(*verb, "--ids", arguments->ids,
+                "Ids of the rows, one a line; a written index keeps ids that are whole numbers")
+        ->default_str("those of the index, otherwise numbers from 0");
+    path_option(*verb, "--query-ids", arguments->query_ids, "Ids of the queries, one a line")
+        ->default_str("numbers from 0");
+    verb->add_flag("--verify", arguments->verify,
+                   "Check an index against its checksums and report; needs no --queries");
+  }
+  {
+    help_group const group(*verb, "Search");
+    value_option(*verb, "--metric NAME", arguments->metric,
+                 "Metric: l2, ip (inner product) or cosine");
+    number_option(*verb, "--radius", arguments->request.radius,
+                  "Instead of --k: find all rows within this distance (l2), or with at least this "
+                  "similarity");
+    arguments->add_filter_to(
+        *verb, "Rows that may be found, one a line: by id, or without ids by number from 0");
+  }
   engine_option(*verb, "--engine", arguments->engine, knn::dense_engines());
   arguments->over_ranks.add_to(*verb);
   arguments->add_outputs_to(
       *verb,
-      "Lines of query, rank, row, similarity or distance; with .ivecs, .ibin or .npy the "
-      "numbers of rows alone, k a query, -1 where there are none");
+      "Output file: lines of query, rank, row, similarity or distance; .ivecs, .ibin or .npy: "
+      "row numbers only, k a query, -1 after the last");
   path_option(*verb, "--values", arguments->values,
-              "Beside --out F.ivecs: the similarities or distances, in .fvecs, .fbin or .npy")
-      ->type_name("FILE");
-  path_option(*verb, "--ids", arguments->ids,
-              "The rows' ids, one a line; default: those of --index, or numbers from 0. An index "
-              "that is made keeps them, where they are whole numbers")
-      ->type_name("FILE");
-  path_option(*verb, "--query-ids", arguments->query_ids, "The queries' ids, likewise")
-      ->type_name("FILE");
+              "Output file of the similarities or distances beside --out F.ivecs: .fvecs, .fbin or "
+              ".npy")
+      ->group(output_group);
   arguments->add_votes_to(*verb);
-  path_option(*verb, "--labels", arguments->labels,
-              "The rows' labels: integers in idx, .npy or .ivecs")
-      ->type_name("FILE");
-  path_option(*verb, "--query-labels", arguments->query_labels,
-              "The queries' labels, to say how many are right")
-      ->type_name("FILE");
+  {
+    help_group const group(*verb, "Classes");
+    path_option(*verb, "--labels", arguments->labels,
+                "Labels of the rows: integers in idx, .npy or .ivecs");
+    path_option(*verb, "--query-labels", arguments->query_labels,
+                "Labels of the queries, to measure the accuracy");
+  }
   arguments->add_classes_to(*verb);
+  usual_options(*verb, {"--collection", "--queries", "--k", "--metric", "--radius", "--index",
+                        "--ids", "--out", "--run", "--device"});
 }
 
 }  // namespace rulerank::apps

@@ -330,67 +330,81 @@ class metric_search {
   std::optional<knn::metric_asked> asked_;
 };
 
+/// The options of the search itself and of its index.
+void add_search_options(CLI::App& verb, search_metric_arguments& arguments) {
+  {
+    help_group const group(verb, "Search");
+    expect_read(verb,
+                value_option(verb, "--metric NAME", arguments.metric,
+                             "Metric: l1, l2, linf, angular (angle between vectors) or edit "
+                             "(Levenshtein distance of words)"),
+                [](std::string const& name) { knn::metric_distance_from(name); },
+                {"l1", "l2", "linf", "angular", "edit"});
+    number_option(verb, "--radius", arguments.request.radius,
+                  "Instead of --k: find all objects within this distance", {.least = 0});
+    arguments.add_filter_to(verb, "Numbers of the objects that may be found, from 0, one a line");
+    word_option(verb, "--letters", arguments.letters, {"code-points", "bytes"},
+                "edit: letters of words are UTF-8 code points, or bytes");
+    verb.add_flag("--check-metric", arguments.check_metric,
+                  fmt::format("Test the triangle inequality on {} random triples of objects",
+                              checked_triples));
+  }
+  help_group const group(verb, "Index");
+  std::vector<std::string> types{"auto"};
+  for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
+  word_option(verb, "--index-type NAME", arguments.index_type, types,
+              fmt::format("Index that excludes objects without computing their distance: {}",
+                          fmt::join(types, ", ")));
+  number_option(
+      verb, "--bucket", arguments.bucket,
+      "Number of objects in a cluster (lc), or in a leaf or node (trees); 0: chosen by the type",
+      {0, std::size_t{1} << 31});
+  number_option(verb, "--alpha", arguments.alpha,
+                "sss, sss-tree: smallest distance between pivots, as a share of the largest "
+                "distance");
+  number_option(verb, "--split", arguments.split,
+                "Number of indexes, each of a share of the collection; all search every query",
+                {1, std::size_t{1} << 16});
+}
+
 }  // namespace
 
 void add_search_metric(CLI::App& search, session& owner) {
   auto const arguments = std::make_shared<search_metric_arguments>();
-  CLI::App* const verb = add_verb(
-      search, owner, "metric", "The nearest objects of a metric space, exactly",
-      "rulerank search metric --collection words.txt --queries asked.txt --metric edit --radius 2",
-      [arguments, &owner, &search] {
-        check_usage(*arguments, *search.get_subcommand("metric"));
-        metric_search(owner, *arguments).run();
-      });
+  CLI::App* const verb =
+      add_verb(search, owner, "metric", "Find the nearest objects of a metric space, exactly",
+               "rulerank search metric --collection words.txt --queries queries.txt --metric edit "
+               "--radius 2\n"
+               "  finds all words with at most two letters inserted, deleted or replaced",
+               [arguments, &owner, &search] {
+                 check_usage(*arguments, *search.get_subcommand("metric"));
+                 metric_search(owner, *arguments).run();
+               });
   runs_over_ranks(*verb);
-  arguments->add_sources_to(*verb,
-                            "Vectors: .npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx; with "
-                            "--metric edit words, one a "
-                            "line",
-                            "Queries, in a form of the objects", "FILE");
-  expect_read(*verb,
-              verb->add_option("--metric", arguments->metric,
-                               "l1, l2, linf, angular (the angle between vectors) or edit "
-                               "(Levenshtein's distance of words)")
-                  ->capture_default_str(),
-              [](std::string const& name) { knn::metric_distance_from(name); },
-              {"l1", "l2", "linf", "angular", "edit"});
-  number_option(*verb, "--radius", arguments->request.radius,
-                "Instead of k: all objects within a distance", {.least = 0});
-  arguments->add_filter_to(*verb,
-                           "The objects that may be found, by their numbers from 0, one a line");
-  std::vector<std::string> types{"auto"};
-  for (auto const& entry : knn::metric_index_types()) types.emplace_back(entry.name);
-  word_option(
-      *verb, "--index-type", arguments->index_type, types,
-      fmt::format("How objects are excluded without their distance: {}", fmt::join(types, ", ")));
-  number_option(*verb, "--bucket", arguments->bucket,
-                "Objects of a cluster (lc), of a leaf or node (trees); 0: what suits the type",
-                {0, std::size_t{1} << 31});
-  number_option(*verb, "--alpha", arguments->alpha,
-                "sss, sss-tree: pivots are at least so much of the largest distance apart");
-  word_option(*verb, "--letters", arguments->letters, {"code-points", "bytes"},
-              "What the letters of words are: code-points of UTF-8, or bytes");
+  arguments->add_sources_to(
+      *verb,
+      "Objects: vectors (.npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin or idx), or with --metric "
+      "edit words, one a line",
+      "Queries, in the same formats", "FILE");
+  add_search_options(*verb, *arguments);
   std::vector<std::string> schedules{"auto"};
   for (auto const& entry : knn::metric_schedules()) schedules.emplace_back(entry.name);
-  word_option(*verb, "--schedule", arguments->schedule, schedules,
-              fmt::format("How queries are given to threads, with the same answers: {}; auto: {}",
-                          fmt::join(schedules.begin() + 1, schedules.end(), ", "),
-                          knn::name_of(knn::metric_schedule::shared)));
-  number_option(*verb, "--split", arguments->split,
-                "So many indexes, each of a part of the collection, which all do every query",
-                {1, std::size_t{1} << 16});
+  word_option(
+      *verb, "--schedule NAME", arguments->schedule, schedules,
+      fmt::format("Distribution of the queries over threads, with equal results: {}; auto: {}",
+                  fmt::join(schedules.begin() + 1, schedules.end(), ", "),
+                  knn::name_of(knn::metric_schedule::shared)))
+      ->group(machine_group);
   arguments->over_ranks.add_to(*verb);
   auto const* const engine =
       engine_option(*verb, "--engine", arguments->engine, knn::metric_engines(),
-                    "How queries are done; auto: index, on GPUs what suits the index type");
+                    "Engine (auto: index, on GPUs the one that suits the index type)");
   for (auto const& [before, now] : {std::pair("brute", "brute-sort"), std::pair("lc", "lc-growing"),
                                     std::pair("sss", "sss-objects")})
     renamed_value(*verb, engine, before, "0.1.0", now);
-  verb->add_flag("--check-metric", arguments->check_metric,
-                 fmt::format("Look among {} random triples of objects for a distance that breaks "
-                             "the triangle inequality",
-                             checked_triples));
-  arguments->add_outputs_to(*verb, "Lines of query, rank, object, distance");
+  arguments->add_outputs_to(*verb, "Output file: lines of query, rank, object, distance");
+  usual_options(*verb, {"--collection", "--queries", "--metric", "--k", "--radius", "--index",
+                        "--index-type", "--out", "--run"});
 }
 
 }  // namespace rulerank::apps

@@ -7,6 +7,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "core/output_file.hpp"
 #include "core/random.hpp"
 #include "datasets/text_source.hpp"
@@ -473,29 +474,44 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
 
 void add_start(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<start_arguments>(
-      program, owner, "start",
-      "From documents and queries to a decision: label, fit, judge, compare",
+      program, owner, "start", "Label, fit, judge and compare: from documents to a decision",
       "rulerank start docs.jsonl queries.tsv --dir ranking\n"
-      "Goes on from where it stands when it is called again: rulerank start --dir ranking",
+      "rulerank start --dir ranking\n"
+      "  continues an interrupted run",
       start);
-  path_option(verb, "--collection,DOCS FILE|FOLDER", a.documents,
-              "Documents: JSON lines, TSV, CSV, TREC's or SMART's form, a folder");
-  path_option(verb, "--topics,QUERIES FILE|FOLDER", a.queries, "Queries, in a form of documents");
-  path_option(verb, "--dir D", a.dir, "Folder of the pool, the labels, the model and the results");
-  number_option(verb, "--labels N", a.labels, "Documents to label before the card is fitted",
-                {1, 100'000});
-  number_option(verb, "--judged-queries N", a.judged_queries,
-                "Queries that are held out, whose first 10 documents are judged; half of the "
-                "queries at most",
-                {2, 10'000});
-  number_option(verb, "--candidates N", a.candidates, "Documents of a query, at most", {2});
-  number_option(verb, "--max-label N", a.max_label, "The largest label", {1, 1'000});
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--collection,DOCS FILE|FOLDER", a.documents,
+                "Documents: JSON lines, TSV, CSV, TREC's or SMART's form, or a folder");
+    path_option(verb, "--topics,QUERIES FILE|FOLDER", a.queries,
+                "Queries, 4 or more, in the same formats");
+  }
+  path_option(verb, "--dir D", a.dir, "Folder for the pool, the labels, the model and the results")
+      ->group(output_group);
+  {
+    help_group const group(verb, "Labels");
+    number_option(verb, "--labels N", a.labels,
+                  "Number of documents to label before the card is fitted", {1, 100'000});
+    number_option(verb, "--judged-queries N", a.judged_queries,
+                  "Number of queries to hold out, 2 or more, half of all at most; their first 10 "
+                  "documents are judged",
+                  {2, 10'000});
+    number_option(verb, "--candidates N", a.candidates, "Most documents of a query, 2 or more",
+                  {2});
+    number_option(verb, "--max-label N", a.max_label, "Largest label, 1 to 1000", {1, 1'000});
+  }
   a.page.add_to(verb);
   value_option(verb, "--listen ADDRESS:PORT", a.listen,
-               "Address and port of the label page; port 0: any that is free");
-  word_option(verb, "--collection-format", a.format, text_formats(false), "Form of the documents");
+               "Address and port of the label page; port 0: any free port")
+      ->group("What labellers see");
+  help_group const group(verb, input_format_group);
+  word_option(verb, "--collection-format NAME", a.format, text_formats(false),
+              "Format of documents and queries: " +
+                  list_of_names(text_formats(false), name_list::alternatives));
   add_fields_to(verb, a.text_fields, a.query_fields, a.id_field, a.encoding);
-  add_stemmer_to(verb, a.stemmer, "The words' language; none: no stems");
+  add_stemmer_to(verb, a.stemmer, stemmer_help);
+  usual_options(verb, {"--collection", "--topics", "--dir", "--labels", "--judged-queries",
+                       "--max-label", "--label-names", "--listen", "--stemmer"});
 }
 
 }  // namespace rulerank::apps

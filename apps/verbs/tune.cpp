@@ -303,28 +303,37 @@ void tune(session& owner, tune_verb_arguments const& a) {
 
 void add_tune(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<tune_verb_arguments>(
-      program, owner, "tune", "Choose how to rank on a validation set",
+      program, owner, "tune", "Choose settings of the ranker on a validation set",
       "rulerank tune --train Fold1/train.txt --vali Fold1/vali.txt --metrics MAP --out best.json\n"
-      "tries ways to cut features and to score by successive halving; then\n"
+      "  tries bins of features and scores of rules by successive halving; use the result by\n"
       "rulerank rank --train Fold1/train.txt --test Fold1/test.txt --settings best.json",
       tune);
   runs_over_ranks(verb);
-  path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
-      ->required();
-  path_option(verb, "--vali", a.vali, "Validation documents: what is chosen ranks these best")
-      ->required();
-  renamed_option(verb, "--metric", "0.1.0",
-                 measures_option(verb, "--metrics M,...", a.metrics,
-                                 "As evaluate's; more of them are shown, "
-                                 "the first decides"));
-  add_profile(verb, a.profile);
-  path_option(verb, "--out S.json", a.out,
-              "The best settings, for --settings of rank, fit and experiment");
-  path_option(verb, "--trials T.tsv", a.trials, "What was tried, as TSV");
-  path_option(verb, "--resume STATE", a.resume,
-              "Keeps what was tried, to go on after an interruption or with a larger budget");
-  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
-              "What goes to standard output");
+  {
+    help_group const group(verb, input_group);
+    path_option(verb, "--train,TRAIN", a.train, "Training documents (SVMlight, CSV or TSV)")
+        ->required();
+    path_option(verb, "--vali", a.vali, "Validation documents, which the chosen settings rank best")
+        ->required();
+  }
+  {
+    help_group const group(verb, "Measures");
+    renamed_option(verb, "--metric", "0.1.0",
+                   measures_option(verb, "--metrics M,...", a.metrics,
+                                   "Measures, as in evaluate; the first one decides"));
+    add_profile(verb, a.profile);
+  }
+  {
+    help_group const group(verb, output_group);
+    path_option(verb, "--out S.json", a.out,
+                "Output file of the best settings, for --settings of rank, fit and experiment");
+    path_option(verb, "--trials T.tsv", a.trials, "Output table of all trials");
+    path_option(verb, "--resume STATE", a.resume,
+                "File that keeps the trials; the next run continues from it, also with a larger "
+                "budget");
+    word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+                "Format of standard output");
+  }
   a.tuned.add_to(verb, tune_arguments::searched::everything);
   a.ranker.add_engine_to(verb);
   a.discretizer.add_to(verb);
@@ -335,6 +344,8 @@ void add_tune(CLI::App& program, session& owner) {
   verb.get_option("--norm")->excludes(verb.get_option("--try-norm"));
   a.reading.add_to(verb);
   a.reading.add_drop_unjudged_to(verb);
+  usual_options(verb, {"--train", "--vali", "--metrics", "--kinds", "--budget", "--search",
+                       "--combine", "--out", "--trials", "--resume"});
 }
 
 }  // namespace rulerank::apps

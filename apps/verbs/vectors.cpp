@@ -185,12 +185,16 @@ void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App c
 }
 
 void add_files(CLI::App& verb, vector_files& files, std::string const& input,
-               std::string const& output, std::string const& ids, std::string const& what,
-               bool required) {
-  auto* const in = path_option(verb, input, files.in, what)->type_name("FILE|FOLDER|-");
-  auto* const out =
-      path_option(verb, output, files.out, "Their vectors, in .npy, .fvecs or .fbin, a row each");
-  path_option(verb, ids, files.ids, "Their ids in the order of the rows, one a line");
+               std::string const& output, std::string const& ids, std::string const& name,
+               std::string const& what, bool required) {
+  auto* const in = path_option(verb, input + " FILE|FOLDER|-", files.in, what)->group(input_group);
+  help_group const group(verb, output_group);
+  auto* const out = path_option(
+      verb, output, files.out,
+      fmt::format("Output file of the {}' vectors, a row each: .npy, .fvecs or .fbin", name));
+  path_option(
+      verb, ids, files.ids,
+      fmt::format("Output file of the {}' ids, one a line, in the order of the rows", name));
   if (!required) return;
   in->required();
   out->required();
@@ -200,23 +204,30 @@ void add_files(CLI::App& verb, vector_files& files, std::string const& input,
 
 void add_vectors(CLI::App& program, session& owner) {
   auto const [verb, a] = add_verb<vectors_arguments>(
-      program, owner, "vectors", "Latent semantic vectors of documents and topics",
+      program, owner, "vectors", "Compute latent semantic vectors of documents and topics",
       "rulerank vectors --collection docs.tsv --out docs.npy --topics topics.tsv --topics-out "
-      "topics.npy\nsearch dense --metric cosine then finds the documents nearest to the topics",
+      "topics.npy\n"
+      "rulerank search dense --metric cosine --collection docs.npy --queries topics.npy\n"
+      "  finds the documents that are nearest to the topics",
       make_vectors);
   a.text.smart = "ltc.ltc";
-  add_files(verb, a.collection, "--collection,DOCS", "--out", "--ids-out",
-            "Documents: TSV, JSON lines, TREC's or SMART's form, a folder; - is standard input",
+  add_files(verb, a.collection, "--collection,DOCS", "--out", "--ids-out", "documents",
+            "Documents: TSV, JSON lines, TREC's or SMART's form, or a folder; - is standard input",
             true);
-  add_files(verb, a.topics, "--topics", "--topics-out", "--topic-ids-out",
-            "Topics, in a form of documents, weighed as queries", false);
-  add_files(verb, a.more, "--fold-in", "--fold-in-out", "--fold-in-ids-out",
-            "Further documents, which do not shape the space", false);
-  number_option(verb, "--dimensions", a.dimensions, "Of the space",
-                {1, knn::latent_space::most_dimensions});
-  word_option(verb, "--element", a.element, {"f32", "f64"}, "What a value is; f64 in .npy alone");
+  add_files(verb, a.topics, "--topics", "--topics-out", "--topic-ids-out", "topics",
+            "Topics (queries), in the same formats", false);
+  add_files(verb, a.more, "--fold-in", "--fold-in-out", "--fold-in-ids-out", "further documents",
+            "Further documents, which do not change the space", false);
+  {
+    help_group const group(verb, "Space");
+    number_option(verb, "--dimensions", a.dimensions, "Dimensions of the space, 1 to 2048",
+                  {1, knn::latent_space::most_dimensions});
+    word_option(verb, "--element", a.element, {"f32", "f64"}, "Type of a value; f64 only in .npy");
+  }
   a.text.add_reading_to(verb);
   a.text.add_index_to(verb);
+  usual_options(verb, {"--collection", "--out", "--ids-out", "--topics", "--topics-out",
+                       "--dimensions", "--collection-format", "--stemmer"});
 }
 
 }  // namespace rulerank::apps

@@ -22,9 +22,10 @@ class Help(harness.CommandLine):
         self.assertIn("reduce", verbs)
         for verb in verbs:
             with self.subTest(verb):
-                text = self.expect(0, *verb.split(), "--help").stdout.decode()
-                self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
-                self.assertRegex(text, r"--device auto\|cpu\|cuda\|\S+=auto\n")
+                for option in ("--help", "--help-all"):
+                    text = self.expect(0, *verb.split(), option).stdout.decode()
+                    self.assertRegex(text, rf"Example:\n +rulerank {verb}\b")
+                self.assertRegex(text, r"--device auto\|cpu\|cuda\|cuda:0,1,...\n[^-]* \(default: +auto\)")
 
     def test_version(self):
         text = self.expect(0, "--version").stdout.decode()
@@ -419,7 +420,7 @@ class Outputs(harness.CommandLine):
                      ["rank", "--train", train, "--test", train, "--out", "s", "--run", "-"],
                      ["rank", "--train", train, "--test", train, "--out", "s", "--json"],
                      ["evaluate", "--test", train, "--scores", scores], discretize,
-                     ["search", "--help"], *([*verb.split(), "--help"] for verb in self.verbs())):
+                     ["search", "--help"], ["--help-all"], *([*verb.split(), "--help"] for verb in self.verbs())):
             with self.subTest(line), open("/dev/full", "wb") as full:
                 self.expect(1, *line, stdout=full,
                             message="standard output: cannot be written: No space left on device")

@@ -7,8 +7,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import harness
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import options  # noqa: E402
 
 
 class Misspelt(harness.CommandLine):
@@ -61,10 +65,8 @@ class Misspelt(harness.CommandLine):
         source = pathlib.Path(__file__).parents[2] / "apps/shared/options/suggestions.cpp"
         named = re.findall(r'(?m)^    \{"(--[a-z-]+)", \{', source.read_text())
         self.assertGreater(len(named), 20)
-        texts = " ".join(self.expect(0, *verb.split(), "--help").stdout.decode()
-                         for verb in self.verbs())
-        for option in named:
-            self.assertRegex(texts, rf"(?m)(^  |, ){option}\b")
+        known = options.listed(self.expect(0, "--help-all").stdout.decode())
+        self.assertEqual(set(named) - known, set())
 
     def test_an_option_given_twice_or_without_a_value(self):
         self.expect(2, "rank", "--train", "x", "--train", "y", "--test", "z",
@@ -119,8 +121,8 @@ class Numbers(harness.CommandLine):
     def test_what_is_no_number(self):
         checked, kinds = set(), set()
         for verb in self.verbs():
-            text = self.expect(0, *verb.split(), "--help", env={**os.environ, "COLUMNS": "200"})
-            for option, kind in re.findall(r"(?m)^  (--[\w-]+)(?:, --[\w-]+)* ([NXKP]|SIZE)(?:=|  | \.|$)",
+            text = self.expect(0, *verb.split(), "--help-all", env={**os.environ, "COLUMNS": "200"})
+            for option, kind in re.findall(r"(?m)^  (--[\w-]+)(?:, --[\w-]+)* ([NXKP]|SIZE)(?:  | \.|$)",
                                            text.stdout.decode()):
                 checked.add(option)
                 words = ["0x10", " 5", "5 ", "+5", "010", "5x", "99999999999999999999999"]
@@ -172,7 +174,7 @@ class Names(harness.CommandLine):
             errors = self.rulerank(*line, *group).stderr
             self.assertIn(b"rulerank: --group is deprecated since version 0.1.0; use --launch-queries\n", errors)
             self.assertNotIn(b"deprecated", self.rulerank(*line, *group, "--quiet").stderr)
-        self.assertNotIn(b"--group", self.expect(0, "search", "text", "--help").stdout)
+        self.assertNotIn(b"--group", self.expect(0, "search", "text", "--help-all").stdout)
         train = self.file("train.txt", b"".join(b"%d qid:%d 1:%d\n" % (d % 2, d // 4, d % 5)
                                                 for d in range(24)))
         for line, old, now in ((["reduce", "--train", train, "--out", "o"], "--model", "--discretizer-out"),
@@ -186,7 +188,7 @@ class Names(harness.CommandLine):
             value = {"--folds": "3", "--format": "tsv"}.get(old, "cuts.json")
             self.expect(0, *line, old, value, message=f"rulerank: {old} is deprecated since version 0.1.0; use {now}")
             self.assertNotIn(f"{old} ", self.expect(0, *[w for w in line[:2] if w in (
-                "reduce", "discretize", "split", "sample", "search", "text")], "--help").stdout.decode())
+                "reduce", "discretize", "split", "sample", "search", "text")], "--help-all").stdout.decode())
 
     def test_values_of_earlier_versions(self):
         words = self.file("words.txt", b"casa\nperro\n")
@@ -223,10 +225,10 @@ class Help(harness.CommandLine):
         for verb in ["", *self.verbs()]:
             for columns in ("50", "80", "132"):
                 with self.subTest(verb=verb, columns=columns):
-                    text = self.text(*verb.split(), "--help", columns=columns)
+                    text = self.text(*verb.split(), "--help-all", columns=columns)
                     # A name with its values and a single long word are not broken.
                     long = [line for line in text.splitlines()
-                            if len(line) > int(columns) and not line.startswith("  -")
+                            if len(line) > int(columns) and not re.match(r"  ([A-Z]+, )?-", line)
                             and " " in line.strip(" \\")]
                     self.assertEqual(long, [])
 
@@ -235,6 +237,33 @@ class Help(harness.CommandLine):
             self.assertEqual(self.text("help", *verb.split()), self.text(*verb.split(), "--help"))
         self.expect(2, "help", "fly", message="found 'fly', expected a verb")
         self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing behind mine")
+
+    def test_help_fits_two_screens(self):
+        for verb in ["", *self.verbs(), "help", "completion"]:
+            with self.subTest(verb):
+                self.assertLessEqual(len(self.text(*verb.split(), "--help").splitlines()), 50)
+
+    def test_help_says_how_many_options_there_are_more(self):
+        for verb in self.verbs():
+            with self.subTest(verb):
+                usual, whole = (self.text(*verb.split(), option) for option in ("--help", "--help-all"))
+                first, more = options.listed(usual), options.listed(whole)
+                self.assertLess(first, more)
+                self.assertTrue(usual.endswith(f"\nrulerank {verb} --help-all shows {len(more - first)} more options.\n"))
+                # Each option is in a group that says what it is for, and in one group alone.
+                self.assertNotIn("\nOptions:\n", whole)
+                self.assertEqual(len(re.findall(r"(?m)^  (?:[A-Z]+, )?-", whole)), len(more))
+
+    def test_help_all_lists_every_option(self):
+        script, whole = self.text("completion", "fish"), self.text("--help-all")
+        for verb in self.verbs():
+            lines = [line for line in script.splitlines() if f"'__rulerank_verb \\'{verb}\\''" in line]
+            known = {f"--{name}" for line in lines for name in re.findall(r" -l (\S+)", line)}
+            with self.subTest(verb):
+                text = self.text(*verb.split(), "--help-all")
+                self.assertGreater(len(known), 6)
+                self.assertEqual(known, options.listed(text))
+                self.assertIn(text, whole)
 
     def test_verbs_stand_in_the_order_of_use(self):
         verbs = self.verbs()

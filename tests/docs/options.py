@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """options.py RULERANK: the pages and the program's help name the same options.
 
-Every option that `rulerank VERB --help` prints stands in the verb's page, in one that it names for
+Every option that `rulerank VERB --help-all` lists stands in the verb's page, in one that it names for
 them, or in docs/command-line.md, and every option in the first column of a table there is one of the
 verb, or of all verbs. What stands behind `rulerank VERB` in the pages' blocks of code are its options.
 """
@@ -21,10 +21,14 @@ MORE = {"reduce": ["labelling.md", "whole-queries.md", "two-stages.md"], "experi
 
 
 def printed(program, *verb):
+    """All options of a verb."""
+    return listed(subprocess.run([program, *verb, "--help-all"], check=True, capture_output=True, text=True).stdout)
+
+
+def listed(text):
     """The options that a help lists, each with its other names at the beginning of a line."""
-    shown = subprocess.run([program, *verb, "--help"], check=True, capture_output=True, text=True).stdout
-    names = r"^ {2,4}((?:-\w|--[a-z][\w-]*)(?:, ?(?:-\w|--[a-z][\w-]*))*)"
-    return {option for line in re.findall(names, shown, re.M) for option in OPTION.findall(line)}
+    names = r"^  (?:[A-Z]+, )?((?:-\w|--[a-z][\w-]*)(?:, ?(?:-\w|--[a-z][\w-]*))*)"
+    return {option for line in re.findall(names, text, re.M) for option in OPTION.findall(line)}
 
 
 def first_column(text):

@@ -63,17 +63,18 @@ void curve_arguments::add_to(CLI::App& verb) {
   verb_ = &verb;
   help_group const group(verb, "Learning curves");
   list_option(verb, "--systems", systems_, experiment::curve_systems(),
-              "Rankers that are compared, each from a part of the labels: " +
+              "Rankers to compare, each trained with shares of the labels: " +
                   list_of_names(experiment::curve_systems()))
-      ->default_str("card, joint, rules, feature, and lightgbm where it is installed");
-  value_option(verb, "--budgets P%,...", budgets_, "Shares of the labels of a training set")
-      ->default_str(fmt::format("{}, with --systems {}", first_budgets, all_budgets));
+      ->default_str("card, joint, rules, feature, and lightgbm if it is installed");
+  value_option(verb, "--budgets P%,...", budgets_,
+               "Shares of the training documents whose labels are used, in ascending order")
+      ->default_str(fmt::format("{}; with --systems {}", first_budgets, all_budgets));
   list_option(verb, "--ways", ways_, experiment::curve_ways(),
-              "How the documents of a share are chosen")
-      ->default_str(fmt::format("{}, with --systems {}", first_ways, all_ways));
+              "Selections of the labelled documents: " + list_of_names(experiment::curve_ways()))
+      ->default_str(fmt::format("{}; with --systems {}", first_ways, all_ways));
   path_option(verb, "--lightgbm PATH", lightgbm_,
-              "LightGBM's library, lib_lightgbm.so of the Python package; default: where an "
-              "installed one has it");
+              "LightGBM's library, lib_lightgbm.so of the Python package lightgbm")
+      ->default_str("the installed one");
 }
 
 bool curve_arguments::asked_for() const {

@@ -19,18 +19,18 @@ void label_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Labels");
   offer_words(verb,
               value_option(verb, "--oracle file|ask|file:P", oracle,
-                           "Who gives a chosen document's label; file: the input does; ask: a "
-                           "person at the terminal; file:P: a table of labels"),
+                           "Source of the chosen documents' labels: the training file (file), a "
+                           "person at the terminal (ask), or a table of labels (file:P)"),
               {"file", "ask", "file:"});
-  path_option(
-      verb, "--pending OUT.csv|tsv", pending,
-      "Write the documents that want labels to this table (.csv: between commas, else tabs), and "
-      "end with exit code 5");
+  path_option(verb, "--pending OUT.csv|tsv", pending,
+              "Write the documents that need labels to this table (.csv: separated by commas, "
+              "otherwise by tabs) and end with exit code 5");
   number_option(verb, "--batch", batch,
-                "Documents in --pending: the next ones, partly guessed; 0: "
-                "those that are chosen whatever the labels are");
-  path_option(verb, "--resume STATE", resume,
-              "Keep every answer in this file, and go on where it ends; ask needs it");
+                "Number of documents in --pending: the next ones, partly guessed; 0: only those "
+                "that are chosen whatever the labels are");
+  path_option(
+      verb, "--resume STATE", resume,
+      "File that keeps every answer; the next run continues from it. --oracle ask needs it");
   view.add_to(verb);
 }
 

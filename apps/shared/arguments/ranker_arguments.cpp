@@ -21,27 +21,32 @@
 namespace rulerank::inline v0::apps {
 
 void ranker_arguments::add_scoring_to(CLI::App& verb) {
-  help_group const group(verb, "Score");
+  help_group const group(verb, "Rules of the model");
   l2r::scoring_options const defaults;
   auto add = [&](std::string const& name, auto& value, std::string const& text, auto shown) {
     number_option(verb, name, value, text)->default_str(fmt::format("{}", shown));
   };
   add("--rule-size", rule_size, rule_size_help, defaults.rule_size);
-  add("--min-support", min_support, "A rule holds in at least this many training documents",
+  add("--min-support", min_support, "Fewest training documents in which a rule holds",
       defaults.thresholds.min_support);
-  add("--min-confidence", min_confidence, "A rule has at least this confidence, 0 to 1",
+  add("--min-confidence", min_confidence, "Smallest confidence of a rule, 0 to 1",
       defaults.thresholds.min_confidence);
-  add("--support-weight", support_weight,
-      "W: an itemset weighs n^W, n the training documents that hold it", defaults.support_weight);
-  add("--smoothing", smoothing, "A: confidence (n_r + A prior_r) / (n + A)", defaults.smoothing);
-  add("--feature-share", feature_share,
-      "Rules are made of this share of the features, those that predict the label best",
+  add("--support-weight W", support_weight,
+      "Weight n^W of an itemset that n training documents hold; W from -16 to 16",
+      defaults.support_weight);
+  add("--smoothing A", smoothing,
+      "Smoothing A of confidences: (n_r + A prior_r) / (n + A) if n documents hold the itemset, "
+      "n_r "
+      "of them have label r, and prior_r is the share of label r",
+      defaults.smoothing);
+  add("--feature-share S", feature_share,
+      "Share of the features that rules are made of, 0 to 1: those that predict the label best",
       defaults.feature_share);
 }
 
 void ranker_arguments::add_engine_to(CLI::App& verb) {
-  help_group const group(verb, "Engine");
-  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines()),
+  help_group const group(verb, machine_group);
+  of_engines_ = {engine_option(verb, "--engine", engine, l2r::engines(), "Engine of rules"),
                  size_option(verb, "--cache-memory", cache_memory,
                              "Memory of the cache of lrar, profl and profl-t, such as 512MB")
                      ->default_str("4GB")};

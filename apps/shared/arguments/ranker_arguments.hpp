@@ -18,7 +18,7 @@ namespace rulerank::inline v0::apps {
 
 /// Help of --rule-size.
 inline constexpr char const* rule_size_help =
-    "Most parts of a rule, its label counted, 2 or more: 3 is two items and a label";
+    "Size of the largest rules, the label included, from 2: 3 means two items and a label";
 
 /// The options of a score and its engine: --rule-size --min-support --min-confidence
 /// --support-weight --smoothing --feature-share, and --engine --cache-memory.

@@ -22,34 +22,34 @@ void sampler_arguments::add_partitioning_to(CLI::App& verb) {
   help_group const group(verb, "Sampling");
   offer_words(verb,
               value_option(verb, "--partitions auto|Q", partitions,
-                           "Partitions of the features; auto: one for every 12 with items"),
+                           "Number of partitions of the features; auto: one for every 12 features"),
               {"auto"});
   offer_words(verb,
               value_option(verb, "--feature-order chi2|label|none|file:P", feature_order,
-                           "Order in which features are dealt into partitions"),
+                           "Order in which partitions get features: by association with the other "
+                           "features (chi2), by association with the label, by number (none), or "
+                           "as file P lists their numbers, one a line"),
               {"chi2", "label", "none", "file:"});
 }
 
 void sampler_arguments::add_ties_to(CLI::App& verb) {
   word_option(verb, "--ties", ties, {"index", "seeded"},
-              "Which of equally good documents is chosen: the later one, as published, or one at "
-              "random by --seed, whatever the order of the file");
+              "Choice among equally good documents: the last one of the file, as published "
+              "(index), or a random one by --seed (seeded)");
 }
 
 void sampler_arguments::add_to(CLI::App& verb) {
   help_group const group(verb, "Sampling");
   number_option(verb, "--rule-size", rule_size, rule_size_help, {2, 64});
   add_partitioning_to(verb);
-  number_option(verb, "--min-support", min_support, "Documents a valid rule covers at least");
-  number_option(verb, "--min-confidence", min_confidence, "Confidence of a valid rule at least",
-                {0.0, 1.0});
+  number_option(verb, "--min-support", min_support, "Fewest documents that a valid rule covers");
+  number_option(verb, "--min-confidence", min_confidence,
+                "Smallest confidence of a valid rule, 0 to 1", {0.0, 1.0});
   number_option(verb, "--max-documents", max_documents,
-                "Documents to choose: by rules and, where these run dry, by larger rules, new "
-                "items and at random; 0: no budget, until the rules run dry");
-  verb.add_flag(
-      "--stop-when-dry", stop_when_dry,
-      "Choose fewer documents than --max-documents where the rules run dry; the published "
-      "engines always do");
+                "Number of documents to choose. When the rules run dry, larger rules, new items "
+                "and random choice supply the rest; 0: as many as the rules choose");
+  verb.add_flag("--stop-when-dry", stop_when_dry,
+                "Choose fewer than --max-documents when the rules run dry, as published");
   add_ties_to(verb);
   engine_option(verb, "--engine", engine, al::engines());
 }

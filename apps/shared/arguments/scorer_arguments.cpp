@@ -21,8 +21,10 @@ std::vector<ranker_recipe> fitting_arguments::recipes(session& owner) const {
 }
 
 void scorer_arguments::add_inputs_to(CLI::App& verb) {
-  path_option(verb, "--train", train, "Training documents (SVMlight, CSV or TSV)");
-  path_option(verb, "--model", model, "Or what fit wrote");
+  help_group const group(verb, input_group);
+  path_option(verb, "--model", model, "Model that fit wrote");
+  path_option(verb, "--train", train,
+              "Training documents instead of a model (SVMlight, CSV or TSV)");
 }
 
 void scorer_arguments::add_to(CLI::App& verb) {

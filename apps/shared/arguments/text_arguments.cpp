@@ -38,18 +38,21 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                    std::vector<std::string>& query_fields, std::string& id_field,
                    std::string& encoding) {
   value_option(verb, "--text-fields A,B,...", text_fields,
-               "JSON and tables of documents: the members or columns that are text")
+               "JSON members or table columns with the text of a document")
       ->delimiter(',')
-      ->default_str("");
-  value_option(verb, "--query-fields A,B,...", query_fields, "The same of queries and topics")
+      ->default_str("known names");
+  value_option(verb, "--query-fields A,B,...", query_fields,
+               "JSON members or table columns with the text of a query or topic")
       ->delimiter(',')
-      ->default_str("");
+      ->default_str("known names");
   value_option(verb, "--id-field NAME", id_field,
-               "JSON and tables of documents: the member or column that is the id");
+               "JSON member or table column with the id of a document")
+      ->default_str("a known name");
   auto* const option = value_option(verb, "--encoding NAME", encoding,
-                                    "Of texts without a byte order mark: windows-1252, Shift_JIS, "
-                                    "...; default: UTF-8");
-  // ICU has many encoding names: they are listed only for an unknown one, not at program start.
+                                    "Encoding of texts without a byte order mark, such as "
+                                    "windows-1252 or Shift_JIS")
+                           ->default_str("UTF-8");
+  // ICU's names are many: they are listed for a wrong one alone, not when the program starts.
   auto const read = [](std::string const& name) {
     try {
       datasets::expect_encoding(name);
@@ -67,42 +70,49 @@ void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& hel
 }
 
 void text_arguments::add_reading_to(CLI::App& verb) {
-  verb.add_option("--collection-format", format,
-                  list_of_names(text_formats(vectors), name_list::alternatives));
-  std::string const others = vectors ? "; queries too" : "; topics too";
-  verb.add_flag("--labels", index.reading.labels, "tsv: lines are id, label, text" + others);
+  help_group const group(verb, input_format_group);
+  value_option(verb, "--collection-format NAME", format,
+               "Format of documents and queries: " +
+                   list_of_names(text_formats(vectors), name_list::alternatives));
+  verb.add_flag("--labels", index.reading.labels,
+                "tsv: lines of documents and queries are id, label and text");
   add_fields_to(verb, index.reading.text_fields, index.reading.query_fields, index.reading.id_field,
                 index.reading.encoding);
   verb.add_flag("--number-by-position", index.reading.number_by_position,
-                (vectors ? "cranfield, svmlight: ids are 1, 2, ... whatever is behind .I or #"
-                         : "cranfield: ids are 1, 2, ... instead of the .I numbers") +
-                    others);
+                vectors ? "cranfield, svmlight: ids are the positions 1, 2, ... instead of the "
+                          "numbers after .I or #"
+                        : "cranfield: ids are the positions 1, 2, ... instead of the numbers "
+                          "after .I");
 }
 
 void text_arguments::add_index_to(CLI::App& verb) {
   help_group const group(verb, "Terms and weights");
-  verb.add_option("--stop-words", index.analyzer.stop_words,
-                  "smart, none, or file:PATH with one word a line");
-  verb.add_option("--stemmer", index.analyzer.stemmer, "english, porter, german, ... or none");
-  verb.add_flag("--no-fold", no_fold, "Keep case and accents");
+  value_option(verb, "--stop-words NAME|file:PATH", index.analyzer.stop_words,
+               "Words to drop: the list smart, none, or a file with one word a line");
+  value_option(verb, "--stemmer NAME", index.analyzer.stemmer, stemmer_help);
+  verb.add_flag("--no-fold", no_fold, "Keep upper case and accents");
   verb.add_flag("--no-numbers", no_numbers, "Drop words without a letter");
-  number_option(verb, "--min-length", index.analyzer.min_length, "Drop words of fewer characters");
-  number_option(verb, "--max-length", index.analyzer.max_length, "Drop words of more characters");
-  number_option(verb, "--min-documents", index.min_documents, "Drop terms of fewer documents");
+  number_option(verb, "--min-length", index.analyzer.min_length,
+                "Characters of the shortest words to keep");
+  number_option(verb, "--max-length", index.analyzer.max_length,
+                "Characters of the longest words to keep");
+  number_option(verb, "--min-documents", index.min_documents, "Fewest documents of a term to keep");
   number_option(verb, "--max-share", index.max_share,
-                "Drop terms of a larger share of the documents");
-  verb.add_option("--weights", weights,
-                  vectors ? "tf-idf: tf ln(N / df); bm25; or none: tf (svmlight's default)"
-                          : "tf-idf: tf ln(N / df); bm25; or none: tf");
+                "Largest share of the documents of a term to keep, 0 to 1");
+  value_option(verb, "--weights NAME", weights,
+               vectors ? "Weight of a term: tf-idf, tf ln(N / df); bm25; or none, tf (default for "
+                         "svmlight)"
+                       : "Weight of a term: tf-idf, tf ln(N / df); bm25; or none, tf");
   word_option(verb, "--tf", tf, {"raw", "log", "binary"},
-              "Of a term in a text: raw, log (1 + ln tf) or binary; default: raw");
-  smart_option =
-      value_option(verb, "--weighting XXX.XXX", smart,
-                   "Instead of these two and --metric, SMART's letters for documents.queries: tf "
-                   "n, l or b; idf n or t; norm n or c");
+              "Term frequency in weights: the count, 1 + ln of the count, or 1")
+      ->default_str("raw");
+  smart_option = value_option(verb, "--weighting XXX.XXX", smart,
+                              "SMART's letters for documents.queries, instead of --weights, --tf "
+                              "and --metric: tf n, l or b; idf n or t; norm n or c");
   if (!weights.empty()) smart_option->default_str("");
-  number_option(verb, "--k1", index.weighting.k1, "bm25: how soon more of a term counts no more");
-  number_option(verb, "--b", index.weighting.b, "bm25: how much a document's length matters");
+  number_option(verb, "--k1", index.weighting.k1, "bm25: how much repeated terms add; 0: nothing");
+  number_option(verb, "--b", index.weighting.b,
+                "bm25: how much the length of a document matters, 0 to 1");
 }
 
 knn::text_index_options text_arguments::options(session& owner) const {

@@ -16,7 +16,10 @@ void add_fields_to(CLI::App& verb, std::vector<std::string>& text_fields,
                    std::vector<std::string>& query_fields, std::string& id_field,
                    std::string& encoding);
 
-/// Adds --stemmer, with the values `none` and libstemmer's languages.
+inline constexpr char const* stemmer_help =
+    "Language of the words, whose endings are removed: english, german, ..., porter, or none";
+
+/// --stemmer, whose values are `none` and the languages of libstemmer.
 void add_stemmer_to(CLI::App& verb, std::string& stemmer, std::string const& help);
 
 /// The formats of texts; `vectors`: includes svmlight, as the last one.

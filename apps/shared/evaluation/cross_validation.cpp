@@ -238,29 +238,32 @@ experiment::results cross_validate(session& owner, cross_validation_arguments co
 void add_cross_validation_to(CLI::App& verb, cross_validation_arguments& a) {
   help_group const systems(verb, "Systems");
   value_option(verb, "--reduce-size A,...", a.reduce_sizes,
-               "Rule sizes (their label counted) of selective sampling, or none: no reduced sets");
-  value_option(verb, "--rank-size B,...", a.rank_sizes, "Rule sizes of the ranker, or none");
-  list_option(verb, "--baselines", a.baselines, {"full", "random", "feature", "none"},
-              "full: all training documents; random: draws as large as each reduced set; "
-              "feature: the best single one on the validation set; or none");
-  number_option(verb, "--random-draws", a.random_draws, "Draws that random is the mean of",
-                {1, 1'000'000});
+               "Sizes of the largest rules that choose training documents, the label included; "
+               "none: no reduced training sets");
+  value_option(verb, "--rank-size B,...", a.rank_sizes,
+               "Sizes of the largest rules that rank, the label included, or none");
+  list_option(verb, "--baselines A,...", a.baselines, {"full", "random", "feature", "none"},
+              "Baselines: rules of all training documents (full), of random samples as large as "
+              "the chosen ones (random), the best single feature on the validation set (feature), "
+              "or none");
+  number_option(verb, "--random-draws", a.random_draws,
+                "Number of random samples; the tables show their mean", {1, 1'000'000});
   path_option(verb, "--scores NAME=DIR", a.scores,
-              "Systems whose scores come from elsewhere: DIR/Fold1.score (.scores, .txt), ...");
+              "Systems with external scores: DIR/Fold1.score (.scores, .txt), ...");
   {
     help_group const judging(verb, "Measures");
     measures_option(verb, "--metrics M,...", a.metrics,
-                    "As evaluate's; the first one also chooses the single "
-                    "feature");
+                    "Measures, as in evaluate; the first one also chooses the single feature");
     add_profile(verb, a.profile);
-    number_option(verb, "--permutations", a.permutations, "Of Fisher's randomization test",
+    number_option(verb, "--permutations", a.permutations,
+                  "Number of random permutations in Fisher's randomization test",
                   {1, 1'000'000'000});
-    word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
-                "What goes to standard output");
   }
+  word_option(verb, "--format", a.format, {"table", "tsv", "json", "markdown", "latex"},
+              "Format of standard output")
+      ->group(output_group);
   measures_option(verb, "--tune M,...", a.tune,
-                  "Also systems whose way to rank is chosen on each "
-                  "validation set by these metrics");
+                  "Add rankers tuned on each validation set, one for each of these measures");
   a.tuned.add_to(verb);
   a.ranker.add_scoring_to(verb);
   verb.remove_option(verb.get_option("--rule-size"));  // replaced by --reduce-size and --rank-size

@@ -50,15 +50,16 @@ void write_lines_of_parts(process_group const& ranks, reduction_pool const& pool
 
 void reduction_arguments::add_sampling_to(CLI::App& verb) {
   path_option(verb, "--ids I.tsv", ids,
-              "TSV of every choice: line (0-based), docid, partition, iteration, rules, and with "
-              "--max-documents the reason");
-  renamed_option(
-      verb, "--model", "0.1.0",
-      path_option(verb, "--discretizer-out M.json", model, "Save the cuts for rank --discretizer"));
+              "Output table of the choices: line (from 0), docid, partition, iteration, rules, and "
+              "with --max-documents the reason")
+      ->group(output_group);
+  renamed_option(verb, "--model", "0.1.0",
+                 path_option(verb, "--discretizer-out M.json", model,
+                             "Output file of the cuts, for --discretizer of other verbs")
+                     ->group(output_group));
   sampler.add_to(verb);
   help_group const group(verb, "Sampling");
-  verb.add_flag("--whole-queries", whole_queries,
-                "Choose queries, with all their documents, instead of documents");
+  verb.add_flag("--whole-queries", whole_queries, "Choose whole queries, with all their documents");
 }
 
 void reduction_arguments::add_reading_to(CLI::App& verb) {

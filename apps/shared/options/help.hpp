@@ -22,7 +22,7 @@ struct option_group {
   std::vector<option_words> options;
 };
 
-/// The options of a verb by group, without hidden ones.
+/// All options of a verb in their groups, hidden ones left out.
 std::vector<option_group> option_groups(CLI::App const& app);
 
 /// The verbs of an app in order, without hidden ones.
@@ -41,20 +41,25 @@ std::size_t terminal_width();
 /// line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
-/// The help of the program or a verb, in lines of at most `width` characters if words allow.
+/// The help of the program or of a verb, in lines of at most `width` characters where words allow:
+/// the verb's usual options, and how many more it has.
 std::string help_text(CLI::App const& app, std::size_t width);
 
-/// For example `rulerank-search-text`.
+/// The help with all options, and with that of all verbs below the app.
+std::string whole_help_text(CLI::App const& app, std::size_t width);
+
+/// `rulerank-search-text`.
 std::string page_name(CLI::App const& app);
 
-/// The text of `help_text` as a manual page of section 1. `version`: of the program.
+/// The help with all options as a manual page of section 1. `version`: of the program.
 std::string manual_page(CLI::App const& app, std::string_view version);
 
-/// Makes CLI11 use `help_text`.
+/// Gives CLI11 the texts of --help and --help-all.
 class help_formatter final : public CLI::Formatter {
  public:
-  std::string make_help(CLI::App const* app, std::string, CLI::AppFormatMode) const override {
-    return help_text(*app, terminal_width());
+  std::string make_help(CLI::App const* app, std::string, CLI::AppFormatMode mode) const override {
+    return mode == CLI::AppFormatMode::All ? whole_help_text(*app, terminal_width())
+                                           : help_text(*app, terminal_width());
   }
 };
 

@@ -44,16 +44,26 @@ std::vector<std::string> names_of_options(CLI::App const& app) {
 }
 
 void add_common_options(CLI::App& verb, run_options& run) {
-  help_group const group(verb, "Common options");
-  offer_words(verb,
-              value_option(verb, "--device auto|cpu|cuda|cuda:0,1,...", run.device,
-                           "Where it runs; cuda: all GPUs"),
-              {"auto", "cpu", "cuda", "cuda:0"});
-  number_option(verb, "--threads", run.threads, "CPU threads; 0: all there are", {0, 4096});
-  number_option(verb, "--seed", run.seed, "Seed of whatever is drawn at random");
-  verb.add_flag("--quiet", run.quiet, "Neither progress nor messages");
-  verb.add_flag("--json", run.json, "Results for machines");
-  path_option(verb, "--manifest", run.manifest, "Write what was run to this JSON file");
+  {
+    help_group const group(verb, machine_group);
+    offer_words(verb,
+                value_option(verb, "--device auto|cpu|cuda|cuda:0,1,...", run.device,
+                             "Devices to run on: the CPU, all GPUs (cuda), or the GPUs with these "
+                             "numbers; auto uses GPUs if there are any and the work is large"),
+                {"auto", "cpu", "cuda", "cuda:0"});
+    number_option(verb, "--threads", run.threads,
+                  "Number of CPU threads, 4096 at most; 0: all that the process may use",
+                  {0, 4096});
+  }
+  help_group const group(verb, general_group);
+  for (char const* const name : {"--help", "--help-all"})
+    verb.get_option(name)->group(general_group);
+  number_option(verb, "--seed", run.seed, "Seed of all random choices");
+  verb.add_flag("--quiet", run.quiet, "Print no progress, notes and warnings");
+  verb.add_flag("--json", run.json, "Print results as JSON");
+  path_option(verb, "--manifest", run.manifest,
+              "Write the command, the versions, the inputs' checksums and the timings to this JSON "
+              "file");
 }
 
 }  // namespace
@@ -76,10 +86,17 @@ CLI::App* add_verb(CLI::App& program, session& owner, std::string const& name,
   return verb;
 }
 
+void usual_options(CLI::App& verb, std::initializer_list<char const*> names) {
+  for (char const* const name : names) app_of(verb).usual.push_back(verb.get_option(name));
+}
+
 void runs_over_ranks(CLI::App& verb) {
   app_of(verb).over_ranks = true;
-  verb.footer(verb.get_footer() +
-              "\nThe same bytes from several processes: mpirun -n N rulerank VERB ...");
+  verb.footer(
+      verb.get_footer() +
+      fmt::format(
+          "\nmpirun -n 4 {} ...\n  divides the work among 4 processes, with the same results",
+          full_name(verb)));
 }
 
 void renamed_option(CLI::App& verb, std::string const& before, std::string const& since,
@@ -262,8 +279,9 @@ CLI::Option* size_option(CLI::App& verb, std::string const& name, std::uint64_t&
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read) {
-  description += fmt::format("{}{}", description.empty() ? "" : ": ", fmt::join(engines, ", "));
-  auto* const option = verb.add_option(name, engine, std::move(description))->type_name("NAME");
+  description += fmt::format(": {}", fmt::join(engines, ", "));
+  auto* const option = value_option(verb, name, engine, std::move(description), "NAME");
+  option->group(machine_group);
   return expect_read(verb, option, std::move(read), engines);
 }
 

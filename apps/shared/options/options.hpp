@@ -36,8 +36,9 @@ class verb_app final : public CLI::App {
   verb_app(std::string const& name, std::string const& description, CLI::App& above)
       : CLI::App(description, name, &above) {}
 
-  std::map<std::string, value_words> values;  ///< by option name
-  bool over_ranks = false;                    ///< see `runs_over_ranks`
+  std::map<std::string, value_words> values;  ///< by the option's name
+  std::vector<CLI::Option const*> usual;      ///< `usual_options`
+  bool over_ranks = false;                    ///< `runs_over_ranks`
   struct current_name {
     std::string now;    ///< such as "--new" or "new"
     std::string since;  ///< version that renamed it
@@ -69,7 +70,19 @@ std::pair<CLI::App&, Arguments&> add_verb(CLI::App& program, session& owner,
   return {*verb, *arguments};
 }
 
-/// While it exists, options added to the verb belong to this group of its help.
+/// Says which options --help shows, in this order; --help-all shows all, in their groups. Without a
+/// call, --help shows all too. To be called when the verb has its options: a name that is none of
+/// them throws.
+void usual_options(CLI::App& verb, std::initializer_list<char const*> names);
+
+// Groups that verbs share; the groups of a method have names of their own.
+inline constexpr char const* input_group = "Input";
+inline constexpr char const* input_format_group = "Input format";
+inline constexpr char const* output_group = "Output";
+inline constexpr char const* machine_group = "Machine";
+inline constexpr char const* general_group = "General";
+
+/// While it lives, options that the verb gets are in this group of its help.
 class help_group {
  public:
   help_group(CLI::App& verb, std::string const& name)
@@ -251,14 +264,14 @@ runs_on places_of(Engines const& engines, Engine asked) {
   return where;
 }
 
-/// An option that chooses one of a module's engines; `verb` must be made by `add_verb`. The help
-/// lists the engines after `description`.
+/// An option that chooses one of a module's engines; `verb` was made by `add_verb`. The help names
+/// the engines after `description`.
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
                            std::string description, std::vector<std::string> const& engines,
                            std::function<void(std::string const&)> read);
 template <class Engines>
 CLI::Option* engine_option(CLI::App& verb, std::string const& name, std::string& engine,
-                           Engines const& engines, std::string description = {}) {
+                           Engines const& engines, std::string description = "Engine") {
   using which = std::remove_cvref_t<decltype(std::begin(engines)->which)>;
   std::vector<std::string> names = words_in(engines);
   names.insert(names.begin(), "auto");

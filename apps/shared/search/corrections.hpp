@@ -15,7 +15,9 @@ namespace rulerank::inline v0::apps {
 
 /// Help of --correct.
 inline constexpr char const* correct_help =
-    "Replace words of the queries that no two documents have by the nearest ones that two have";
+    "Correct misspelt words of the queries: replace a word that fewer than two documents have by "
+    "the "
+    "nearest word that two have";
 
 /// Applies --correct and reports the replacements.
 class correction_report {

@@ -13,8 +13,9 @@ namespace rulerank::inline v0::apps {
 
 void over_ranks_argument::add_to(CLI::App& verb) {
   word_option(verb, "--over-ranks", how, {"auto", "queries", "collection"},
-              "What MPI ranks share out: the queries, and each has the whole collection, or the "
-              "collection; auto: queries where all ranks have the memory for that");
+              "What MPI ranks divide among them: the queries or the collection; auto: the queries "
+              "if every rank has the memory for the whole collection")
+      ->group(machine_group);
 }
 
 bool opens_parts(searched_paths const& paths) {

@@ -22,27 +22,28 @@
 namespace rulerank::inline v0::apps {
 
 void pool_arguments::add_search_to(CLI::App& verb, std::string const& what_candidates) {
+  help_group const group(verb, "Candidates and judgments");
   number_option(verb, "--candidates", candidates, what_candidates, {1, std::size_t{1} << 31});
-  verb.add_option("--metric", metric,
-                  "Of the search: cosine, ip, l2; auto: ip for bm25 and --weighting's norm n, else "
-                  "cosine")
-      ->capture_default_str();
-  engine_option(verb, "--search-engine", engine, knn::sparse_engines(), "Of the search");
+  value_option(verb, "--metric NAME", metric,
+               "Metric of the search: cosine, ip (inner product), l2; auto: ip for bm25 and for "
+               "--weighting's norm n, otherwise cosine");
+  engine_option(verb, "--search-engine", engine, knn::sparse_engines(), "Engine of the search");
   verb.add_flag("--correct", correct, correct_help);
-  verb.add_flag("--leave-out-self", leave_out_self,
-                "Leave out the document whose id is the topic's");
-  number_option(verb, "--not-relevant", not_relevant, "Grades of the judgments that mean 0")
-      ->delimiter(',')
-      ->type_name("GRADE,...");
+  verb.add_flag("--leave-out-self", leave_out_self, "Exclude the document whose id is the topic's");
+  number_option(verb, "--not-relevant GRADE,...", not_relevant,
+                "Grades of the judgments that count as 0")
+      ->delimiter(',');
 }
 
 void pool_arguments::add_features_to(CLI::App& verb) {
-  std::string const models = "Features";
-  number_option(verb, "--mu", features.mu, "LMIR.DIR: terms the collection adds")->group(models);
-  number_option(verb, "--lambda", features.lambda, "LMIR.JM: the collection's share")
-      ->group(models);
-  number_option(verb, "--delta", features.delta, "LMIR.ABS: what counts are lowered by")
-      ->group(models);
+  {
+    help_group const group(verb, "Features");
+    number_option(verb, "--mu", features.mu, "LMIR.DIR: mu, the weight of the collection's model");
+    number_option(verb, "--lambda", features.lambda,
+                  "LMIR.JM: lambda, the share of the collection's model, 0 to 1");
+    number_option(verb, "--delta", features.delta,
+                  "LMIR.ABS: delta, subtracted from every count, 0 to 1");
+  }
   dense.add_to(verb);
   text.add_reading_to(verb);
   text.add_index_to(verb);

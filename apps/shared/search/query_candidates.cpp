@@ -12,18 +12,20 @@
 namespace rulerank::inline v0::apps {
 
 void query_arguments::add_to(CLI::App& verb) {
-  help_group const group(verb, "A query as text");
-  value_option(verb, "--query TEXT", query,
-               "Rank the documents that a search finds in --collection for these words");
-  path_option(verb, "--collection FILE|FOLDER", pool.collection,
-              "The documents, as features reads them; needs --query");
-  path_option(verb, "--index FILE", index,
-              "Search in this index of the collection, which search text made");
-  number_option(verb, "--candidates", pool.candidates, "Documents that are ranked, at most",
-                {1, std::size_t{1} << 31});
+  {
+    help_group const group(verb, "A query as text");
+    value_option(verb, "--query TEXT", query,
+                 "Query as text: rank the documents that a search finds in --collection");
+    path_option(verb, "--collection FILE|FOLDER", pool.collection,
+                "Documents to search for --query, in a format that features reads");
+    path_option(verb, "--index FILE", index,
+                "Index of the collection that search text wrote, for the search");
+    number_option(verb, "--candidates", pool.candidates, "Most documents to find and rank",
+                  {1, std::size_t{1} << 31});
+    add_stemmer_to(verb, pool.text.index.analyzer.stemmer,
+                   "Language of the words, the one that features had");
+  }
   pool.text.add_reading_to(verb);
-  add_stemmer_to(verb, pool.text.index.analyzer.stemmer,
-                 "The words' language, as features was told");
 }
 
 bool query_arguments::given(CLI::App const& verb) const {
