@@ -23,7 +23,7 @@ A model learns from the sample, with all training documents as the pool where `f
   joint  fit --members joint
   ridge  fit --members linear --strength 1000
   rules  fit --members rules
-  trees  LightGBM's regression: 100 trees of up to 7 leaves of at least 5 documents, rate 0.05, on raw features; skipped with a
+  trees  LightGBM's regression: 50 trees of up to 4 leaves of at least 10 documents, rate 0.05, on raw features; skipped with a
          message if Python has no package lightgbm
 
 Writes variants.tsv (a row for each set, fold, budget, way, seed and learner), by_query.tsv.gz (the same by query, in
@@ -44,9 +44,9 @@ numpy, = needs.packages("numpy")
 BASE = "ssarp"
 WAYS = (BASE, "pairs", "capped", "round-robin", "whole", "mixed", "alike", "random", "queries")
 MEMBERS = {"card": ("card",), "joint": ("joint",), "ridge": ("linear", "--strength", 1000), "rules": ("rules",)}
-TREES = {"objective": "regression", "num_leaves": 7, "min_data_in_leaf": 5, "learning_rate": 0.05, "num_threads": 1,
+TREES = {"objective": "regression", "num_leaves": 4, "min_data_in_leaf": 10, "learning_rate": 0.05, "num_threads": 1,
          "deterministic": True, "force_row_wise": True, "seed": 1, "verbosity": -1}
-ROUNDS = 100
+ROUNDS = 50
 
 
 # --- ways
