@@ -160,6 +160,11 @@ class WeightedItems:
         return self.first * e.mean(axis=1) + e @ self.weights
 
 
+def candidates(_):
+    """Of each set."""
+    return CANDIDATES
+
+
 def learn(fold, sample):
     """Measures of each candidate, learnt from that sample."""
     file = fold.written(sample)
@@ -189,7 +194,7 @@ class Report:
 
     def __init__(self, arguments, measured):
         self.arguments, self.compare = arguments, comparison(arguments)
-        self.values, self.labels = grouped(arguments, measured, WAYS, CANDIDATES)
+        self.values, self.labels = grouped(arguments, measured, WAYS, candidates)
         self.budgets, self.means = [*arguments.budgets, "mean"], {}
 
     def heads(self):
@@ -305,7 +310,7 @@ def main():
     arguments = parsed(__doc__, budgets=["1%", "2%", "5%", "10%", "25%", "100%"])
     results = Results(arguments.out, "evidence")
     if not arguments.tables_only:
-        used = collect(arguments, results, learn, orders, CANDIDATES)
+        used = collect(arguments, results, learn, orders, candidates)
         write_manifest(arguments, used, {"numpy": numpy.__version__})
     common.write(arguments.out / "tables.md", Report(arguments, results.measured()).text())
 

@@ -46,7 +46,7 @@ class Fold:
     """A fold's training and validation set, shuffled by a seed, and the program that learns from samples of the first."""
 
     def __init__(self, program, letor, name, number, seed, scratch):
-        self.number, self.seed, self.scratch = number, seed, pathlib.Path(scratch)
+        self.name, self.number, self.seed, self.scratch = name, number, seed, pathlib.Path(scratch)
         self.run = common.program(program, "--quiet", "--seed", seed, "--threads", 1, by=common.output)
         self.train, self.vali = self.scratch / "train.txt", self.scratch / "vali.txt"
         for path in (self.train, self.vali):
@@ -222,8 +222,8 @@ def one_task(task):
 
 
 def collect(arguments, results, learn, orders, names):
-    """Adds what is missing to the results, `arguments.jobs` tasks side by side; the processor seconds."""
-    tasks = [((arguments, name, number, seed), learn, orders, names, frozenset(
+    """Adds what is missing to the results, `arguments.jobs` tasks side by side; the processor seconds. `names(set)`: the candidates."""
+    tasks = [((arguments, name, number, seed), learn, orders, names(name), frozenset(
         key for key in results.done if key[:2] == (name, str(number))))
         for seed in range(1, arguments.seeds + 1) for name in arguments.sets for number in arguments.folds]
     begin, used = time.monotonic(), 0.0
@@ -279,12 +279,12 @@ class Comparison:
 
 def grouped(arguments, measured, ways, names):
     """values[budget, way, candidate][measure][set]: a value a query of all folds, the mean over the seeds; and the mean labels of
-    [budget, way]."""
+    [budget, way]. `names(set)`: the candidates."""
     values = collections.defaultdict(lambda: {m: {} for m in MEASURES})
     labels = collections.defaultdict(list)
     for budget in arguments.budgets:
         for way in ["all"] if budget == "100%" else ways:
-            for candidate, name in itertools.product(names, arguments.sets):
+            for candidate, name in ((candidate, name) for name in arguments.sets for candidate in names(name)):
                 parts = []
                 for number in map(str, arguments.folds):
                     keys = [(name, number, budget, way, str(seed), candidate) for seed in range(1, arguments.seeds + 1)]
@@ -326,7 +326,7 @@ def write_manifest(arguments, used, libraries):
 def preface(arguments):
     """How the figures of a report were made."""
     return (f"Validation sets of {', '.join(arguments.sets)}; folds {', '.join(map(str, arguments.folds))}; the mean of "
-            f"{arguments.seeds} seeds, which shuffle the documents of each query. No test set is read. Means over queries, then over sets. "
+            f"seeds 1 to {arguments.seeds}, which shuffle the documents of each query. No test set is read. Means over queries, then over sets. "
             "± is half a 95 % interval of the paired difference over queries; sets with the same queries count these once.")
 
 
