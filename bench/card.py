@@ -26,17 +26,6 @@ MODELS = {CARD: ["--members", "card"],
 ALL = 1.0
 
 
-def shuffled(path, to, seed):
-    """Writes a file with the documents of each query in a random order."""
-    queries = {}
-    for line in path.read_text().splitlines(keepends=True):
-        queries.setdefault(line.split()[1], []).append(line)
-    draw = random.Random(f"{seed} {path.name}")
-    for documents in queries.values():
-        draw.shuffle(documents)
-    to.write_text("".join(itertools.chain.from_iterable(queries.values())))
-
-
 def samples(program, train, share, seed):
     """{way: file with this many labels}."""
     if share == ALL:
@@ -105,7 +94,7 @@ def main():
             for seed, fold in itertools.product(a.seeds, range(1, 6)):
                 train, test = folder / "train.txt", folder / "test.txt"
                 for path in (train, test):
-                    shuffled(a.letor / name / f"Fold{fold}" / path.name, path, seed)
+                    common.shuffled(a.letor / name / f"Fold{fold}" / path.name, path, seed)
                 for share in a.shares:
                     for way, sample in samples(a.program, train, share, seed).items():
                         for model, words in MODELS.items():

@@ -29,7 +29,6 @@ import io
 import itertools
 import json
 import pathlib
-import random
 import subprocess
 import sys
 
@@ -51,23 +50,11 @@ CELL = ("share", "way", "system", "settings")
 # --- runs
 
 
-def shuffled(path, to, seed):
-    """Writes a file with the documents of each query in a random order."""
-    queries = {}
-    for line in path.read_text("utf-8").splitlines(True):
-        queries.setdefault(line.split()[1], []).append(line)
-    draw = random.Random(f"{seed} {path.name}")
-    for documents in queries.values():
-        draw.shuffle(documents)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text("".join(itertools.chain.from_iterable(queries.values())), "utf-8")
-
-
 def run(a, name, seed):
     """The exit code of the runs of a set and seed."""
     with common.scratch() as folds:
         for n, part in itertools.product(range(1, 6), ("train", "vali", "test")):
-            shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", folds / f"Fold{n}" / f"{part}.txt", seed)
+            common.shuffled(a.letor / name / f"Fold{n}" / f"{part}.txt", folds / f"Fold{n}" / f"{part}.txt", seed)
         line = [a.program, "experiment", "--folds", folds, "--out-dir", a.out / name / str(seed), "--systems", a.systems,
                 "--ways", "chosen,random", "--budgets", a.budgets, "--random-draws", 1, "--seed", seed, "--threads", a.threads]
         line += ["--lightgbm", a.lightgbm] if a.lightgbm else []

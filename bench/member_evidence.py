@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Which members to combine, by the number of labels: evidence of training and validation sets alone.
 
-    member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--draws 3] [--jobs 1]
+    member_evidence.py PROGRAM LETOR_FOLDER OUT_FOLDER [--sets A,B] [--folds 1,2,3,4,5] [--seeds 3] [--jobs 1]
 
 Rankers learn from a share of the documents of each fold's training set (--budgets):
 
-  chosen   the first that `reduce` chooses, at the smallest rule size from 2 to 6 that chooses so many; where
-           none does, all that size 6 chooses
-  random   drawn; smaller samples are parts of larger ones: the mean of --draws
-  queries  whole queries, drawn, of the last one a drawn part: likewise
+  chosen   the first that `reduce` chooses, with rules of size 2 before larger ones
+  random   a random sample; smaller samples are parts of larger ones
+  queries  random whole queries, of the last one a random part
   all      all of them, at 100 %
 
 by these members, with cuts of all the training documents, which read no label:
@@ -31,8 +30,8 @@ is c0 times the mean over f of e_f(d), plus the sum over f of w_f e_f(d): c0 by 
 what c0 leaves, labels and values less their means over the query, strength of 3, 10, 30, ..., 3000 by the same
 folds. With one query c0 is 1 and w is 0.
 
-Writes evidence.tsv (a row a set, fold, budget, way, draw and candidate), by_query.tsv.gz (the same by query, in
-ten-thousandths), tables.md and manifest.json. A run that was stopped goes on from the rows that are there.
+Writes evidence.tsv (a row a set, fold, budget, way, seed and candidate), by_query.tsv.gz (the same by query, in
+ten-thousandths), tables.md and manifest.json. The same command continues a run that was interrupted.
 Needs numpy.
 """
 
@@ -161,6 +160,11 @@ class WeightedItems:
         return self.first * e.mean(axis=1) + e @ self.weights
 
 
+def candidates(_):
+    """Of each set."""
+    return CANDIDATES
+
+
 def learn(fold, sample):
     """The measures of each candidate after learning from the sample."""
     file = fold.written(sample)
@@ -177,10 +181,8 @@ def learn(fold, sample):
     return fold.judged(CANDIDATES)
 
 
-def orders(fold, count, draw):
-    if draw is None:
-        return {"chosen": fold.sampler_order(count)}
-    return {"random": fold.random_order(draw), "queries": fold.query_order(draw)}
+def orders(fold, count):
+    return {"chosen": fold.sampler_order(count), "random": fold.random_order(), "queries": fold.query_order()}
 
 
 def composition(candidate):
@@ -192,7 +194,7 @@ class Report:
 
     def __init__(self, arguments, measured):
         self.arguments, self.compare = arguments, comparison(arguments)
-        self.values, self.labels = grouped(arguments, measured, WAYS, CANDIDATES)
+        self.values, self.labels = grouped(arguments, measured, WAYS, candidates)
         self.budgets, self.means = [*arguments.budgets, "mean"], {}
 
     def heads(self):
@@ -308,7 +310,7 @@ def main():
     arguments = parsed(__doc__, budgets=["1%", "2%", "5%", "10%", "25%", "100%"])
     results = Results(arguments.out, "evidence")
     if not arguments.tables_only:
-        used = collect(arguments, results, learn, orders, CANDIDATES)
+        used = collect(arguments, results, learn, orders, candidates)
         write_manifest(arguments, used, {"numpy": numpy.__version__})
     common.write(arguments.out / "tables.md", Report(arguments, results.measured()).text())
 
