@@ -18,7 +18,7 @@ import time
 import markdown
 
 sys.path.insert(0, str(markdown.ROOT / "tests/cli"))
-PAGES = ("docs/index", "docs/how-it-works", "docs/verbs/reduce", "docs/benchmarks", "reference/eval", "reference/python")
+PAGES = ("docs/index", "docs/how-it-works", "docs/verbs/reduce", "docs/studies/benchmarks", "reference/eval", "reference/python")
 
 
 def main():
