@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """plain.py [ROOT] [--report]: pages are in plain technical English.
 
-A phrase of NEVER is a fault wherever it stands outside of code. `--report` counts, page by page, sentences that open with a word
-of OPENINGS and words of OTHERS, which are right in some sentences, and the words of a sentence."""
+A phrase of NEVER is a fault wherever it stands outside of code, and so is an HTML comment of more than a line or 150
+characters. `--report` counts, page by page, sentences that open with a word of OPENINGS and words of OTHERS, which are right
+in some sentences, and the words of a sentence."""
 
 import pathlib
 import re
@@ -45,6 +46,9 @@ def pages(root):
 
 def faults(root):
     for page in pages(root):
+        for comment in re.finditer(r"<!--.*?-->", text := page.read_text(), re.S):
+            if "\n" in comment[0] or len(comment[0]) > 150:
+                yield f"{page.relative_to(root)}:{text.count(chr(10), 0, comment.start()) + 1}: found a comment of more than a line, expected a file beside the page"
         for line, text in prose(page):
             for phrase, plain in NEVER.items():
                 if found := re.search(rf"\b(?:{phrase})\b", re.sub(r"\s+", " ", text), re.I):

@@ -36,7 +36,7 @@ def main():
     program, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    session = examples.Session(program, None, folder.resolve())
+    session = examples.Session(program, None, PAGE, folder.resolve())
 
     def show(command):
         print(command, end="", flush=True)
