@@ -13,4 +13,3 @@ label,qid,docid,bm25,"page rank"
 0,q2,D,1.5,0.11
 1,q2,E,8.0,0.25
 END
-cp "$COLLECTION"/docs.jsonl "$COLLECTION"/topics.tsv "$COLLECTION"/qrels .
