@@ -7,9 +7,9 @@
 
 namespace rulerank::inline v0::al {
 
-/// Fills a budget (docs/definitions.md, "Filling a budget"): documents by rules of the size asked
-/// for and, when these run dry, by larger rules, by items and at random. The later stages run on
-/// the CPU, so that every engine and device chooses the same documents.
+/// Fills a budget (docs/reference/definitions.md, "Filling a budget"): documents by rules of the
+/// size asked for and, when these run dry, by larger rules, by items and at random. The later
+/// stages run on the CPU, so that every engine and device chooses the same documents.
 class continued_selection final : public selection {
  public:
   /// `by_rules` is the first stage. `setup` outlives this object.

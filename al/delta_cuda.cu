@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <utility>
 
-// `delta` on GPUs (docs/modules/al.md, "delta"), the part of the host: memory, launches, and what
-// the kernel (delta_kernel.cu) has chosen.
+// `delta` on GPUs (docs/reference/modules/al.md, "delta"), the part of the host: memory, launches,
+// and what the kernel (delta_kernel.cu) has chosen.
 namespace rulerank::inline v0::al {
 
 namespace {

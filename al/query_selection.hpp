@@ -11,9 +11,9 @@
 
 namespace rulerank::inline v0::al {
 
-/// Selective sampling of whole queries (docs/definitions.md, Sampling). All partitions choose
-/// together, and what the choice depends on is the rule counts of SSARP: where each query is one
-/// document and there is one partition, these are its documents in its order.
+/// Selective sampling of whole queries (docs/reference/definitions.md, Sampling). All partitions
+/// choose together, and what the choice depends on is the rule counts of SSARP: where each query is
+/// one document and there is one partition, these are its documents in its order.
 ///
 /// A document's rules are those of all partitions. The first query is the one whose documents have
 /// the largest mean doc_occurs (ties: the last such query); then, again and again, the one whose

@@ -61,7 +61,7 @@ struct sampler_options {
 };
 
 /// Why a document was chosen. The reasons follow each other in this order
-/// (docs/definitions.md, "Filling a budget").
+/// (docs/reference/definitions.md, "Filling a budget").
 enum class reason : std::uint8_t {
   rules,         ///< fewest rules of the size asked for
   larger_rules,  ///< fewest rules of a larger size
@@ -101,11 +101,12 @@ struct sample {
   al::engine engine = al::engine::automatic;  ///< that ran
 };
 
-/// Reduces a training set to the documents that bring new rules (docs/definitions.md, Sampling;
-/// Freitas 2017, Algorithms 3 and 4). Without `label_of` the labels are those of `data`. With it,
-/// it is asked for the label of every document chosen; of whole queries, of those that have none in
-/// `data`. Throws `usage_error` for options that make no sense, for memory that is not there and
-/// for a chosen document without a label, `device_error` for GPUs that are not there or too small.
+/// Reduces a training set to the documents that bring new rules (docs/reference/definitions.md,
+/// Sampling; Freitas 2017, Algorithms 3 and 4). Without `label_of` the labels are those of `data`.
+/// With it, it is asked for the label of every document chosen; of whole queries, of those that
+/// have none in `data`. Throws `usage_error` for options that make no sense, for memory that is not
+/// there and for a chosen document without a label, `device_error` for GPUs that are not there or
+/// too small.
 ///
 /// Calls from several threads at once are independent of each other, on the CPU. The
 /// caller must not let two calls with `delta` use the same GPU at once: its kernels wait for each

@@ -1,5 +1,5 @@
 #pragma once
-// Cuts straight from their definition (docs/definitions.md, Items): every
+// Cuts straight from their definition (docs/reference/definitions.md, Items): every
 // candidate counts the documents anew. For tests and benches.
 
 #include <algorithm>

@@ -15,15 +15,16 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::datasets {
 
-/// How the values of a feature are cut (docs/definitions.md, Items): recursively where the density
-/// changes, into equal widths, into bins of equally many documents; or, `capped`, a bin a value
-/// where these suffice, else equally many documents where no value counts for more than a bin.
+/// How the values of a feature are cut (docs/reference/definitions.md, Items): recursively where
+/// the density changes, into equal widths, into bins of equally many documents; or, `capped`, a bin
+/// a value where these suffice, else equally many documents where no value counts for more than a
+/// bin.
 enum class binning { tube, width, frequency, capped };
 enum class missing_values { item, none, zero };  ///< what a listed NULL/nan becomes
 enum class unlisted_values { zero, missing };    ///< what a feature without an entry is
 enum class normalization { none, query_minmax, query_zscore };
 
-/// How features become items (docs/definitions.md, Items).
+/// How features become items (docs/reference/definitions.md, Items).
 struct discretizer_options {
   binning method = binning::tube;
   int bins = 10;  ///< at most this many a feature, 2..250; 0: by cross-validation

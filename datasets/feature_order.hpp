@@ -12,7 +12,7 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::datasets {
 
-/// In which order features are dealt into partitions (docs/definitions.md, Sampling).
+/// In which order features are dealt into partitions (docs/reference/definitions.md, Sampling).
 enum class feature_order {
   chi2,   ///< mean Cramer's V with the other features, descending
   label,  ///< chi2 against the label, descending

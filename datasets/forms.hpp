@@ -9,7 +9,8 @@
 #include <vector>
 
 // The forms of input files in one table: the program's lists of names and the tables of
-// docs/forms.md come from it. Threads: all functions may be called from any number of threads.
+// docs/reference/forms.md come from it. Threads: all functions may be called from any number of
+// threads.
 namespace rulerank::inline v0::datasets {
 
 /// A form of an input. Texts for people are Markdown for a cell of a table. The tests give `sample`

@@ -35,13 +35,13 @@ using read_options = svmlight_options;
 /// no record.
 ///
 /// Delimited text has a header, whose cells `label`, `qid` and `docid` name these columns, or,
-/// where one of them is missing, other names as docs/forms.md lists them, in any case; `warn` gets
-/// such a column, and two that could be it are an error. All others are features, by name (without
-/// control characters), or by number where they are all digits. No features are a first column
-/// without a name, columns named `index`, `level_0`, `Unnamed: 0` or `Unnamed: 0.1` (pandas'
-/// index), those of `skip_columns`, and, but in a stream, a column whose values begin with letters
-/// and are no numbers, as far as the first 100 records say: `warn` gets these. A record is a
-/// document; an empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None` is a missing
+/// where one of them is missing, other names as docs/reference/forms.md lists them, in any case;
+/// `warn` gets such a column, and two that could be it are an error. All others are features, by
+/// name (without control characters), or by number where they are all digits. No features are a
+/// first column without a name, columns named `index`, `level_0`, `Unnamed: 0` or `Unnamed: 0.1`
+/// (pandas' index), those of `skip_columns`, and, but in a stream, a column whose values begin with
+/// letters and are no numbers, as far as the first 100 records say: `warn` gets these. A record is
+/// a document; an empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None` is a missing
 /// value, `TRUE` is 1 and `FALSE` 0; an empty label, or no such column, is one that is not known,
 /// where the options allow these (`unlabelled`, `optional_labels`). Cells may be in quotes, with
 /// quotes doubled and line ends within; blanks around others are not theirs. A blank in a qid
@@ -56,11 +56,11 @@ dataset parse_dataset(context const& ctx, std::string text, std::string name,
                       read_options const& options = {},
                       std::function<void(std::string const&)> const& warn = {});
 
-/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/command-line.md), features by
-/// number or all by name (`bm25:0.3`; a name begins with a letter or `_`), from a plain,
-/// .gz or .zst file, or from standard input for "-", in parallel. The compression follows from the
-/// file's first bytes. Throws `error` with line and column for bad input (the first fault of the
-/// file whatever the number of threads), with the position in the decompressed text for a
+/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/reference/command-line.md),
+/// features by number or all by name (`bm25:0.3`; a name begins with a letter or `_`), from a
+/// plain, .gz or .zst file, or from standard input for "-", in parallel. The compression follows
+/// from the file's first bytes. Throws `error` with line and column for bad input (the first fault
+/// of the file whatever the number of threads), with the position in the decompressed text for a
 /// truncated archive. `warn` (may be empty) gets a message about what is odd but valid. Several
 /// threads may read at once.
 dataset read_svmlight(context const& ctx, std::string const& path,

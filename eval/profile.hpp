@@ -38,8 +38,8 @@ enum class tie_rule {
   docno,    ///< by document id, descending, as trec_eval does
 };
 
-/// Everything in which evaluation programs differ (docs/definitions.md, Evaluation). The named ones
-/// come from `make_profile`; each part can be set on its own afterwards.
+/// Everything in which evaluation programs differ (docs/reference/definitions.md, Evaluation). The
+/// named ones come from `make_profile`; each part can be set on its own afterwards.
 struct profile {
   std::string name = "letor";
   gain_function gain = gain_function::exponential;

@@ -181,9 +181,10 @@ struct results {
 /// Runs the folds, or takes their results from an earlier run with the same output folder, settings
 /// and inputs, compares the systems, and writes table.md, table.tex, results.json and, of each
 /// fold, runs/, scores/, reduced/, tuned/ and, when it is done, folds/FoldN.json, with which a run
-/// that was stopped goes on (docs/verbs/experiment.md). The same settings and inputs give the same
-/// bytes for any threads and engines. r_max of the profile is the largest label of all test sets.
-/// Throws `usage_error` for settings that make no sense, `error` for bad input, `output_error`.
+/// that was stopped goes on (docs/reference/verbs/experiment.md). The same settings and inputs give
+/// the same bytes for any threads and engines. r_max of the profile is the largest label of all
+/// test sets. Throws `usage_error` for settings that make no sense, `error` for bad input,
+/// `output_error`.
 ///
 /// Over processes (context::processes) the folds are dealt to those that are free; folds that are
 /// left when each process has had one more are done by all of them together. The first process

@@ -11,7 +11,7 @@
 
 // Boosted trees whose scores are sums of functions of one feature or of two: Lucchese, Nardini,
 // Orlando, Perego and Veneri, ILMART: interpretable ranking with constrained LambdaMART, SIGIR
-// 2022. docs/modules/learners.md says what is different here.
+// 2022. docs/reference/modules/learners.md says what is different here.
 namespace rulerank::inline v0::learners {
 
 namespace {

@@ -23,8 +23,8 @@ struct lightgbm_options {
   std::uint64_t seed = 1;
 };
 
-/// LightGBM's boosted trees in the form of ILMART (docs/modules/learners.md): first trees of one
-/// feature each, then trees each leaf of which depends on one of some pairs of features.
+/// LightGBM's boosted trees in the form of ILMART (docs/reference/modules/learners.md): first trees
+/// of one feature each, then trees each leaf of which depends on one of some pairs of features.
 struct ilmart_options {
   lightgbm_options single;       ///< the trees of one feature; those behind are like them
   std::size_t pairs = 0;         ///< at most so many; 0: no trees of pairs

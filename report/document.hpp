@@ -32,7 +32,7 @@ using eval::chart_point;
 using eval::chart_series;
 
 /// What the page's script makes a part of that can be clicked; nothing without the script, and in
-/// other forms than HTML. `data` is JSON for the script (docs/modules/report.md).
+/// other forms than HTML. `data` is JSON for the script (docs/reference/modules/report.md).
 struct interactive {
   std::string data;
 };

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // The step of validity for host and device alike: what a document that is counted into an itemset
-// does to the itemset's valid rules (see docs/definitions.md and rules::validity).
+// does to the itemset's valid rules (see docs/reference/definitions.md and rules::validity).
 namespace rulerank::inline v0::rules {
 
 /// What one more document does to the valid rules of an itemset that it holds.

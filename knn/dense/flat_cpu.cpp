@@ -18,12 +18,12 @@
 
 #include <fmt/format.h>
 
-// `flat` (docs/modules/knn-dense.md): sums of floats exclude rows, and the remaining ones are
-// computed by the definition. Blocks of rows stay in a core's caches while all queries of a group
-// meet them, so that rows come from memory once a group, and what no bound excludes goes to a list
-// of each query and thread. A few queries are compared by direct differences, vector after vector
-// along the dimensions; more of them side by side, by products and norms, which cost half as much
-// and know less: pairs that those bounds leave meet the direct difference too.
+// `flat` (docs/reference/modules/knn-dense.md): sums of floats exclude rows, and the remaining ones
+// are computed by the definition. Blocks of rows stay in a core's caches while all queries of a
+// group meet them, so that rows come from memory once a group, and what no bound excludes goes to a
+// list of each query and thread. A few queries are compared by direct differences, vector after
+// vector along the dimensions; more of them side by side, by products and norms, which cost half as
+// much and know less: pairs that those bounds leave meet the direct difference too.
 namespace rulerank::inline v0::knn {
 
 namespace {

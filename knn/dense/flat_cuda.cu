@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-// `flat` on GPUs (docs/modules/knn-dense.md): its kernels are in flat_search_cuda.cu.
+// `flat` on GPUs (docs/reference/modules/knn-dense.md): its kernels are in flat_search_cuda.cu.
 //
 // The rows of a small index are on every device, and the queries of a call are shared out; of a
 // large one each device has a share of the rows and searches it for all queries, and the lists are

@@ -27,8 +27,8 @@ similarity dense_similarity_from(std::string_view name);
 /// `flat` gives the defined values and order, bit for bit. The others are published ones, for GPUs
 /// and, mpi_knn, for processes of one thread each that share out the queries (builds with MPI):
 /// they sum in single precision, and their order may be another where values are nearer than its
-/// rounding (docs/modules/knn-dense.md has the bounds); where it rounds nothing, as with small
-/// integers, their order and the values of l2 and inner products are the defined ones.
+/// rounding (docs/reference/modules/knn-dense.md has the bounds); where it rounds nothing, as with
+/// small integers, their order and the values of l2 and inner products are the defined ones.
 enum class dense_engine { automatic, flat, ppk, ppb, sbq, gs, mpi_knn };
 
 struct dense_index_options {

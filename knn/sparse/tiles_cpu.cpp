@@ -13,11 +13,11 @@
 #include <numeric>
 #include <optional>
 
-// `tiles` (docs/modules/knn-sparse.md): the sums of a tile of documents fit a core's caches. They
-// are integers, close enough to tell which documents may be among the k nearest; those are computed
-// exactly. Terms are taken by rising document frequency. Once what is left of a query cannot lift a
-// document that has no sum yet over the k-th best so far, and few documents can still come near it,
-// the long lists of the frequent terms are not read at all.
+// `tiles` (docs/reference/modules/knn-sparse.md): the sums of a tile of documents fit a core's
+// caches. They are integers, close enough to tell which documents may be among the k nearest; those
+// are computed exactly. Terms are taken by rising document frequency. Once what is left of a query
+// cannot lift a document that has no sum yet over the k-th best so far, and few documents can still
+// come near it, the long lists of the frequent terms are not read at all.
 namespace rulerank::inline v0::knn {
 
 namespace {

@@ -21,7 +21,8 @@
 #include <variant>
 #include <vector>
 
-// Why a document has its score: what each of its rules adds (docs/modules/l2r.md, Explanations).
+// Why a document has its score: what each of its rules adds (docs/reference/modules/l2r.md,
+// Explanations).
 //
 // With the score phi = num / den, a rule X -> r adds its weight to den and r times that, its share,
 // to num. The shares of all rules add up to num, their weights to den, in integers. A document

@@ -16,7 +16,8 @@
 #include <vector>
 
 // What a model does as a whole: which features and rules move its scores, and how far
-// (docs/verbs/inspect.md). An explanation (l2r/explain/explanation.hpp) says it of one document.
+// (docs/reference/verbs/inspect.md). An explanation (l2r/explain/explanation.hpp) says it of one
+// document.
 //
 // Threads: all functions here may be called from any number of threads at once, each call with a
 // context of its own. Results do not depend on the number of threads.

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-// A joint fit of lines and points (joint_member, docs/members.md).
+// A joint fit of lines and points (joint_member, docs/reference/components.md).
 namespace rulerank::inline v0::l2r {
 
 /// Documents as a joint member takes them. Features are those that the cuts make items of.

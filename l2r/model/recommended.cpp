@@ -13,8 +13,8 @@ namespace rulerank::inline v0::l2r {
 
 namespace {
 
-// What docs/members.md shows under "Recommended members".
-constexpr std::string_view evidence = "docs/members.md, Recommended members";
+// What docs/reference/components.md shows under "Recommended members".
+constexpr std::string_view evidence = "docs/reference/components.md, Recommended members";
 
 /// Below so many labels those at hand do not tell how strong a ridge should be.
 constexpr std::size_t several_labels = 300;

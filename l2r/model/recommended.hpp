@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-// Which members to fit on the labels at hand (docs/members.md).
+// Which members to fit on the labels at hand (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::inline v0::l2r {
 

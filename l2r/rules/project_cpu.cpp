@@ -9,7 +9,7 @@
 #include <mutex>
 #include <numeric>
 
-// The project's own engine on the CPU (docs/definitions.md, Ranking, `project`).
+// The project's own engine on the CPU (docs/reference/definitions.md, Ranking, `project`).
 //
 // The itemsets of all test documents of a batch are walked as one tree, item by item: a node is a
 // prefix of items, with the training documents that hold it (a bit row) and the test documents that

@@ -32,9 +32,9 @@ struct scored {
 };
 
 /// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;
-/// docs/definitions.md, Ranking). Prepared once, it scores any number of test sets, down to one
-/// document. Scores are a function of the training set, the document and the options: engines and
-/// threads give the same bits.
+/// docs/reference/definitions.md, Ranking). Prepared once, it scores any number of test sets, down
+/// to one document. Scores are a function of the training set, the document and the options:
+/// engines and threads give the same bits.
 ///
 /// Threads: `score` may be called from any number of threads at once, each with a context of its
 /// own. Calls of `project` then run side by side; calls of engines that keep a cache or buffers

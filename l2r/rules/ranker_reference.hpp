@@ -1,5 +1,6 @@
 #pragma once
-// Slow and obviously right, straight from docs/definitions.md, Ranking; for tests and benches.
+// Slow and obviously right, straight from docs/reference/definitions.md, Ranking; for tests and
+// benches.
 
 #include "l2r/rules/options.hpp"
 #include "rules/rules_reference.hpp"

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// What one itemset adds to the score of a document that holds it (docs/definitions.md, Ranking),
-// for host and device alike. All sums are integers: their order does not matter.
+// What one itemset adds to the score of a document that holds it (docs/reference/definitions.md,
+// Ranking), for host and device alike. All sums are integers: their order does not matter.
 namespace rulerank::inline v0::l2r {
 
 __extension__ using wide_sum = unsigned __int128;

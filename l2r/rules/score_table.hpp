@@ -14,7 +14,7 @@ namespace rulerank::inline v0::l2r {
 std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t features);
 
 /// The fixed-point tables of one training set and one set of options, made once and shared by all
-/// engines (docs/definitions.md, Ranking).
+/// engines (docs/reference/definitions.md, Ranking).
 ///
 /// With I the itemsets that a document can hold and c the largest label, a sum stays below
 /// 2^s x max(c, 1) x I x M, where M = max(1, n_max^w) bounds an itemset's weight and n_max is the

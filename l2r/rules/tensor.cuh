@@ -2,8 +2,8 @@
 
 #include "l2r/rules/cuda_engine.cuh"
 
-// The two forms of `tensor` (docs/modules/l2r.md): few documents are scored one by one, many
-// together, item by item.
+// The two forms of `tensor` (docs/reference/modules/l2r.md): few documents are scored one by one,
+// many together, item by item.
 namespace rulerank::inline v0::l2r {
 
 /// Scores any number of documents of any shape.

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-// What the sources of `tensor` for many documents share (docs/modules/l2r.md, "tensor"): how the
-// documents of a batch lie in the device's memory, and what a block works on.
+// What the sources of `tensor` for many documents share (docs/reference/modules/l2r.md, "tensor"):
+// how the documents of a batch lie in the device's memory, and what a block works on.
 namespace rulerank::inline v0::l2r::by_item {
 
 using sums = score_sums<std::uint64_t>;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-// `tensor` for many documents (docs/modules/l2r.md, "tensor").
+// `tensor` for many documents (docs/reference/modules/l2r.md, "tensor").
 //
 // Documents that hold the same items x and y need the same numbers: what {x, y, z} adds to a score,
 // for every item z. So a block takes an item x of feature f and a run of the documents that hold

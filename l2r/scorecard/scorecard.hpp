@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-// A score that is a sum of points, a number an item (docs/members.md).
+// A score that is a sum of points, a number an item (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
@@ -103,9 +103,9 @@ struct card_total {
   double mean_label = 0;        ///< theirs
 };
 
-/// Reads a card as text (docs/edit-card.md). A line is a direction and a feature, its number or one
-/// of `names`. Lines of the feature's bins may follow: the bin's least value (`least` for the
-/// first bin, `missing` for missing values) and its points, or `?`. Throws `error` with `name`,
+/// Reads a card as text (docs/guides/edit-card.md). A line is a direction and a feature, its number
+/// or one of `names`. Lines of the feature's bins may follow: the bin's least value (`least` for
+/// the first bin, `missing` for missing values) and its points, or `?`. Throws `error` with `name`,
 /// line and column for what does not fit.
 std::vector<card_feature> card_from_text(std::string_view text, std::string const& name,
                                          datasets::feature_names const& names);

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-// Frequent itemset mining (docs/definitions.md, Rules).
+// Frequent itemset mining (docs/reference/definitions.md, Rules).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::rules {

@@ -1,8 +1,8 @@
-// `mpi-knn` (docs/modules/knn-dense.md): the search on clusters of Cordeiro 2023, section 3.2, in
-// one of its processes. A row a query has the k smallest distances so far and knows the largest of
-// them; a nearer row of the collection takes its place. Which process has which queries is up to
-// the caller: rows of the queries follow each other, and each process compares its own with all
-// rows.
+// `mpi-knn` (docs/reference/modules/knn-dense.md): the search on clusters of Cordeiro 2023,
+// section 3.2, in one of its processes. A row a query has the k smallest distances so far and knows
+// the largest of them; a nearer row of the collection takes its place. Which process has which
+// queries is up to the caller: rows of the queries follow each other, and each process compares its
+// own with all rows.
 #include "core/error.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 // `mpi-knn` against the definition: to the bit where floats round nothing, else within the bounds
-// that docs/modules/knn-dense.md states.
+// that docs/reference/modules/knn-dense.md states.
 namespace rulerank::inline v0::knn::mpi_knn_test {
 namespace {
 

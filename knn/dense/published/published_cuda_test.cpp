@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 
 // The published engines for GPUs against the definition: to the bit where floats round nothing,
-// else within the bounds that docs/modules/knn-dense.md states.
+// else within the bounds that docs/reference/modules/knn-dense.md states.
 namespace rulerank::inline v0::knn::published_cuda_test {
 namespace {
 
