@@ -7,9 +7,9 @@
 
 namespace rulerank::inline v0::al {
 
-/// Fills a budget (docs/definitions.md, "Filling a budget"): chooses documents by rules of the
-/// requested size and, when these run out, by larger rules, by items, and at random. The later
-/// stages run on the CPU, so that every engine and device chooses the same documents.
+/// Fills a budget (docs/reference/definitions.md, "Filling a budget"): chooses documents by rules
+/// of the requested size and, when these run out, by larger rules, by items, and at random. The
+/// later stages run on the CPU, so that every engine and device chooses the same documents.
 class continued_selection final : public selection {
  public:
   /// `by_rules`: the first stage. Keeps a reference to `setup`.

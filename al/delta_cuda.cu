@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <utility>
 
-// The host side of `delta` on GPUs (docs/modules/al.md, "delta"): memory, launches, and retrieval
-// of the kernel's choices (delta_kernel.cu).
+// The host side of `delta` on GPUs (docs/reference/modules/al.md, "delta"): memory, launches, and
+// retrieval of the kernel's choices (delta_kernel.cu).
 namespace rulerank::inline v0::al {
 
 namespace {

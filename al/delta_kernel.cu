@@ -2,7 +2,7 @@
 #include "core/shared_memory.hpp"
 #include "datasets/discretizer.hpp"
 
-// The kernel of `delta`: the loop of a partition (docs/modules/al.md, "delta").
+// The kernel of `delta`: the loop of a partition (docs/reference/modules/al.md, "delta").
 //
 // Several blocks share a partition. In each iteration they pass over their documents: comparing
 // columns of bin codes gives the overlap with the last choice; the overlap's gain is added to the

@@ -11,8 +11,8 @@
 
 namespace rulerank::inline v0::al {
 
-/// Selective sampling of whole queries (docs/definitions.md, Sampling). All partitions choose
-/// together, by the rule counts of SSARP: with one partition and one document per query, the
+/// Selective sampling of whole queries (docs/reference/definitions.md, Sampling). All partitions
+/// choose together, by the rule counts of SSARP: with one partition and one document per query, the
 /// choices are SSARP's.
 ///
 /// A document's rules are those of all partitions. The first query is the one with the largest mean

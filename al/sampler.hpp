@@ -60,8 +60,8 @@ struct sampler_options {
   al::engine engine = al::engine::automatic;
 };
 
-/// Why a document was chosen. The reasons apply in this order (docs/definitions.md, "Filling a
-/// budget").
+/// Why a document was chosen. The reasons apply in this order (docs/reference/definitions.md,
+/// "Filling a budget").
 enum class reason : std::uint8_t {
   rules,         ///< fewest rules of the requested size
   larger_rules,  ///< fewest rules of a larger size
@@ -101,11 +101,11 @@ struct sample {
   al::engine engine = al::engine::automatic;  ///< the engine used
 };
 
-/// Reduces a training set to the documents that bring new rules (docs/definitions.md, Sampling;
-/// Freitas 2017, Algorithms 3 and 4). Uses the labels of `data`, or `label_of` if given: it is
-/// called for every chosen document; for whole queries, only for those without a label in `data`.
-/// Throws `usage_error` for invalid options, for insufficient memory, and for a chosen document
-/// without a label, `device_error` for GPUs that are missing or too small.
+/// Reduces a training set to the documents that bring new rules (docs/reference/definitions.md,
+/// Sampling; Freitas 2017, Algorithms 3 and 4). Uses the labels of `data`, or `label_of` if given:
+/// it is called for every chosen document; for whole queries, only for those without a label in
+/// `data`. Throws `usage_error` for invalid options, for insufficient memory, and for a chosen
+/// document without a label, `device_error` for GPUs that are missing or too small.
 ///
 /// Calls on the CPU may run concurrently. Two calls with `delta` must not use the same GPU at the
 /// same time: its kernels wait for each other, and two calls could deadlock.

@@ -1,6 +1,6 @@
 #pragma once
-// Selective sampling straight from its definition (docs/definitions.md, Sampling): slow and
-// obviously correct; for tests.
+// Selective sampling straight from its definition (docs/reference/definitions.md, Sampling): slow
+// and obviously correct; for tests.
 
 #include "al/sampler.hpp"
 #include "rules/rules_reference.hpp"

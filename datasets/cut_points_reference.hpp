@@ -1,6 +1,6 @@
 #pragma once
-// Reference implementation for tests and benches: cuts by their definition (docs/definitions.md,
-// Items); every candidate counts the documents again.
+// Reference implementation for tests and benches: cuts by their definition
+// (docs/reference/definitions.md, Items); every candidate counts the documents again.
 
 #include <algorithm>
 #include <cmath>

@@ -15,16 +15,16 @@
 // once, or one may change it.
 namespace rulerank::inline v0::datasets {
 
-/// How the values of a feature are cut (docs/definitions.md, Items): `tube`, recursively where the
-/// density changes; `width`, into equal widths; `frequency`, into bins with equal numbers of
-/// documents; `capped`, one bin per value if there are enough bins, otherwise equal numbers of
+/// How the values of a feature are cut (docs/reference/definitions.md, Items): `tube`, recursively
+/// where the density changes; `width`, into equal widths; `frequency`, into bins with equal numbers
+/// of documents; `capped`, one bin per value if there are enough bins, otherwise equal numbers of
 /// documents, where no value counts for more than one bin.
 enum class binning { tube, width, frequency, capped };
 enum class missing_values { item, none, zero };  ///< the meaning of a listed NULL/nan
 enum class unlisted_values { zero, missing };    ///< the meaning of an unlisted feature
 enum class normalization { none, query_minmax, query_zscore };
 
-/// How features become items (docs/definitions.md, Items).
+/// How features become items (docs/reference/definitions.md, Items).
 struct discretizer_options {
   binning method = binning::tube;
   int bins = 10;  ///< most bins per feature, 2..250; 0: by cross-validation

@@ -12,7 +12,8 @@
 // once, or one may change it.
 namespace rulerank::inline v0::datasets {
 
-/// The order in which features are assigned to partitions (docs/definitions.md, Sampling).
+/// The order in which features are assigned to partitions (docs/reference/definitions.md,
+/// Sampling).
 enum class feature_order {
   chi2,   ///< mean Cramer's V with the other features, descending
   label,  ///< chi2 against the label, descending

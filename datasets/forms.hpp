@@ -9,7 +9,7 @@
 #include <vector>
 
 // A table of all input formats: the source of the program's lists of names and of the tables of
-// docs/forms.md. Threads: any thread may call these functions at any time.
+// docs/reference/forms.md. Threads: any thread may call these functions at any time.
 namespace rulerank::inline v0::datasets {
 
 /// A format of an input. Texts for people are Markdown for a table cell. The tests pass `sample`

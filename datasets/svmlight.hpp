@@ -37,12 +37,12 @@ using read_options = svmlight_options;
 /// name, and is no record.
 ///
 /// Delimited text has a header. Its cells `label`, `qid` and `docid` name these columns. If one is
-/// missing, docs/forms.md lists further names, in upper or lower case; `warn` reports such a
-/// column, and two possible columns are an error. All other columns are features, by name (without
-/// control characters), or by number if the title has only digits. These columns are no features: a
-/// first column without a title; columns named `index`, `level_0`, `Unnamed: 0` or `Unnamed: 0.1`
-/// (pandas' index); those of `skip_columns`; and, except in a stream, a column whose values in the
-/// first 100 records begin with letters and are not numbers. `warn` reports them.
+/// missing, docs/reference/forms.md lists further names, in upper or lower case; `warn` reports
+/// such a column, and two possible columns are an error. All other columns are features, by name
+/// (without control characters), or by number if the title has only digits. These columns are no
+/// features: a first column without a title; columns named `index`, `level_0`, `Unnamed: 0` or
+/// `Unnamed: 0.1` (pandas' index); those of `skip_columns`; and, except in a stream, a column whose
+/// values in the first 100 records begin with letters and are not numbers. `warn` reports them.
 ///
 /// Each record is a document. An empty cell, `NULL`, `nan`, `NA`, `N/A`, `<NA>`, `#N/A` or `None`
 /// is a missing value; `TRUE` is 1 and `FALSE` 0. An empty label, or a missing label column, means
@@ -59,13 +59,13 @@ dataset parse_dataset(context const& ctx, std::string text, std::string name,
                       read_options const& options = {},
                       std::function<void(std::string const&)> const& warn = {});
 
-/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/command-line.md), features by
-/// number or all by name (`bm25:0.3`; a name begins with a letter or `_`), from a plain, .gz or
-/// .zst file, or from standard input for "-", in parallel. The first bytes of the file decide the
-/// compression. Throws `error` with line and column for bad input (the first fault of the file, for
-/// any number of threads); for a truncated archive, the position is that in the decompressed text.
-/// `warn` (may be empty) receives messages about unusual but valid input. Several threads may read
-/// at once.
+/// Reads `<label> qid:<id> <feature>:<value> ... # comment` (docs/reference/command-line.md),
+/// features by number or all by name (`bm25:0.3`; a name begins with a letter or `_`), from a
+/// plain, .gz or .zst file, or from standard input for "-", in parallel. The first bytes of the
+/// file decide the compression. Throws `error` with line and column for bad input (the first fault
+/// of the file, for any number of threads); for a truncated archive, the position is that in the
+/// decompressed text. `warn` (may be empty) receives messages about unusual but valid input.
+/// Several threads may read at once.
 dataset read_svmlight(context const& ctx, std::string const& path,
                       svmlight_options const& options = {},
                       std::function<void(std::string const&)> const& warn = {});

@@ -38,7 +38,7 @@ enum class tie_rule {
   docno,    ///< by document id, descending, as trec_eval does
 };
 
-/// The conventions in which evaluation programs differ (docs/definitions.md, Evaluation).
+/// The conventions in which evaluation programs differ (docs/reference/definitions.md, Evaluation).
 /// `make_profile` returns the named ones; members can be changed afterwards.
 struct profile {
   std::string name = "letor";

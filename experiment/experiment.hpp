@@ -180,9 +180,9 @@ struct results {
 /// Runs the folds, or reuses an earlier run's results with the same output folder, settings and
 /// inputs, and compares the systems. Writes table.md, table.tex, results.json and, for each fold,
 /// runs/, scores/, reduced/, tuned/ and, last, folds/FoldN.json, from which an interrupted run
-/// resumes (docs/verbs/experiment.md). Equal settings and inputs give equal bytes for all threads
-/// and engines. r_max of the profile is the largest label of all test sets. Throws `usage_error`
-/// for invalid settings, `error` for bad input, `output_error`.
+/// resumes (docs/reference/verbs/experiment.md). Equal settings and inputs give equal bytes for all
+/// threads and engines. r_max of the profile is the largest label of all test sets. Throws
+/// `usage_error` for invalid settings, `error` for bad input, `output_error`.
 ///
 /// Over processes (context::processes), folds go to free processes; folds that do not fill a last
 /// round are done by all processes together. Only the first process writes and calls `note` and

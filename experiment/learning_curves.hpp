@@ -34,7 +34,7 @@ struct first_comparison {
 };
 first_comparison first_systems(std::string const& lightgbm);
 /// The ways to choose documents to label: chosen, random, queries, depth, margin, entropy, variance
-/// (docs/verbs/experiment.md).
+/// (docs/reference/verbs/experiment.md).
 std::vector<std::string_view> curve_ways();
 
 struct curve_options {

@@ -11,7 +11,7 @@
 
 // Boosted trees whose scores are sums of functions of one or two features: Lucchese, Nardini,
 // Orlando, Perego and Veneri, ILMART: interpretable ranking with constrained LambdaMART, SIGIR
-// 2022. docs/modules/learners.md lists the differences.
+// 2022. docs/reference/modules/learners.md lists the differences.
 namespace rulerank::inline v0::learners {
 
 namespace {

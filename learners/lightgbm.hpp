@@ -23,8 +23,8 @@ struct lightgbm_options {
   std::uint64_t seed = 1;
 };
 
-/// LightGBM's boosted trees in the form of ILMART (docs/modules/learners.md): first trees of one
-/// feature each, then trees that each use one of the chosen pairs of features.
+/// LightGBM's boosted trees in the form of ILMART (docs/reference/modules/learners.md): first trees
+/// of one feature each, then trees that each use one of the chosen pairs of features.
 struct ilmart_options {
   lightgbm_options single;       ///< for trees of one feature; trees of pairs use the same options
   std::size_t pairs = 0;         ///< maximum number of pairs; 0: no trees of pairs

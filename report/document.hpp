@@ -32,7 +32,7 @@ using eval::chart_point;
 using eval::chart_series;
 
 /// An interactive element made by the page's script; empty without the script and in forms other
-/// than HTML. `data`: JSON for the script (docs/modules/report.md).
+/// than HTML. `data`: JSON for the script (docs/reference/modules/report.md).
 struct interactive {
   std::string data;
 };

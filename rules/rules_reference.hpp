@@ -31,7 +31,7 @@ inline std::vector<std::uint32_t> supports(std::vector<document> const& document
   return counts;
 }
 
-/// docs/definitions.md, Rules, literally.
+/// docs/reference/definitions.md, Rules, literally.
 inline bool valid(std::uint32_t sigma, std::uint32_t n, thresholds const& t) {
   return sigma >= std::max<std::uint32_t>(1, t.min_support) &&
          static_cast<double>(sigma) / static_cast<double>(n) >= t.min_confidence;

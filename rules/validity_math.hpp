@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // The incremental step of validity for host and device: how a document that is added to an
-// itemset's counts changes its valid rules (see docs/definitions.md and rules::validity).
+// itemset's counts changes its valid rules (see docs/reference/definitions.md and rules::validity).
 namespace rulerank::inline v0::rules {
 
 /// The change of an itemset's valid rules by one more document that contains it.

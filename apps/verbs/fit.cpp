@@ -330,7 +330,7 @@ void fit(session& owner, fit_arguments const& arguments) {
     if (arguments.pool.empty()) say_of_pool(owner, train);
     if (compares) compare(owner, arguments, train, std::move(peers), result);
     if (!compares && !arguments.best)
-      // docs/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
+      // docs/studies/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
       owner.say(
           "too few labels to compare models here; with 1 to 5 % of the labels of six sets, the MAP "
           "of the recommended members was .0032 above the card's on average and .0184 at most; "

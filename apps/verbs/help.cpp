@@ -95,7 +95,8 @@ void add_pages(CLI::App& program, session&) {
 
 void add_forms(CLI::App& program, session&) {
   CLI::App* const verb = program.add_subcommand(
-      "forms", "Print the forms of input files as JSON, from which docs/forms.md has its tables");
+      "forms",
+      "Print the forms of input files as JSON, from which docs/reference/forms.md has its tables");
   verb->group("");
   verb->callback([] {
     auto json = nlohmann::ordered_json::array();

@@ -18,12 +18,12 @@
 
 #include <fmt/format.h>
 
-// `flat` (docs/modules/knn-dense.md): sums of floats exclude rows, and the remaining rows are
-// computed by the definition. A block of rows stays in a core's caches while all queries of a group
-// are compared with it, so rows are read from memory once per group. Rows that no bound excludes go
-// to a list per query and thread. A few queries are compared by direct differences, one after the
-// other, vectorized along the dimensions. More queries are compared together, by products and
-// norms, which cost half as much but have wider bounds; pairs that these bounds leave are then
+// `flat` (docs/reference/modules/knn-dense.md): sums of floats exclude rows, and the remaining rows
+// are computed by the definition. A block of rows stays in a core's caches while all queries of a
+// group are compared with it, so rows are read from memory once per group. Rows that no bound
+// excludes go to a list per query and thread. A few queries are compared by direct differences, one
+// after the other, vectorized along the dimensions. More queries are compared together, by products
+// and norms, which cost half as much but have wider bounds; pairs that these bounds leave are then
 // compared by direct differences.
 namespace rulerank::inline v0::knn {
 

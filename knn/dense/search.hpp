@@ -28,8 +28,8 @@ similarity dense_similarity_from(std::string_view name);
 /// `flat` gives the defined values and order, bit for bit. The other engines are published ones,
 /// for GPUs and, mpi_knn, for processes of one thread each that divide the queries (builds with
 /// MPI). They sum in single precision, so their order may differ if values are closer than its
-/// rounding error (docs/modules/knn-dense.md has the bounds). Without rounding, as with small
-/// integers, their order and their values of l2 and inner products are the defined ones.
+/// rounding error (docs/reference/modules/knn-dense.md has the bounds). Without rounding, as with
+/// small integers, their order and their values of l2 and inner products are the defined ones.
 enum class dense_engine { automatic, flat, ppk, ppb, sbq, gs, mpi_knn };
 
 struct dense_index_options {

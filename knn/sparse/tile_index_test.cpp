@@ -160,7 +160,7 @@ void expect_rests_within_bounds(tile_index const& tiles, tile_query const& query
 }
 
 // An integer sum differs from the similarity by no more than its error bound:
-// docs/concepts-certified-search.md derives it.
+// docs/concepts/certified-search.md derives it.
 TEST(tile_query, sums_are_as_near_as_their_error_says) {
   struct kind {
     drawn_shape shape;

@@ -13,11 +13,11 @@
 #include <numeric>
 #include <optional>
 
-// `tiles` (docs/modules/knn-sparse.md): the sums of a tile of documents fit a core's caches. They
-// are integers, precise enough to show which documents may be among the k nearest; these are
-// computed exactly. Terms are processed by ascending document frequency. When the rest of a query
-// cannot lift a document without a sum above the k-th best so far, and few documents can still
-// reach it, the long lists of the frequent terms are not read.
+// `tiles` (docs/reference/modules/knn-sparse.md): the sums of a tile of documents fit a core's
+// caches. They are integers, precise enough to show which documents may be among the k nearest;
+// these are computed exactly. Terms are processed by ascending document frequency. When the rest of
+// a query cannot lift a document without a sum above the k-th best so far, and few documents can
+// still reach it, the long lists of the frequent terms are not read.
 namespace rulerank::inline v0::knn {
 
 namespace {

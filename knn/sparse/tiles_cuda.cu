@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-// `tiles` on GPUs (docs/modules/knn-sparse.md, "Engines"); its kernels are in tile_search_cuda.cu.
+// `tiles` on GPUs (docs/reference/modules/knn-sparse.md, "Engines"); its kernels are in
+// tile_search_cuda.cu.
 //
 // If every device has memory for the index, each holds it and searches its share of the queries.
 // Otherwise the index is cut into parts of whole tiles: each device holds one part and searches it

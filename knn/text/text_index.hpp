@@ -103,8 +103,8 @@ class text_index {
   static indexed_collection build_with_fields(context const& ctx,
                                               std::span<datasets::text_document const> documents,
                                               text_index_options const& options);
-  /// Writes the index to a file (docs/modules/knn-text.md, "The index file") instead of memory. The
-  /// caller commits the file.
+  /// Writes the index to a file (docs/reference/modules/knn-text.md, "The index file") instead of
+  /// memory. The caller commits the file.
   static text_index_timings build(context const& ctx, std::string const& collection,
                                   text_index_options const& options, output_file& file);
   /// Reads a file that `build` wrote into memory and verifies its checksums, so later changes of

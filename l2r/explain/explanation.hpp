@@ -21,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-// Explanation of a document's score: the contribution of each rule (docs/modules/l2r.md,
+// Explanation of a document's score: the contribution of each rule (docs/reference/modules/l2r.md,
 // Explanations).
 //
 // Let the score be phi = num / den. A rule X -> r adds its weight to den and its share, r times the

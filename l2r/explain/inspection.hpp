@@ -15,8 +15,8 @@
 #include <span>
 #include <vector>
 
-// The effect of features and rules on all of a model's scores (docs/verbs/inspect.md). For a single
-// document see l2r/explain/explanation.hpp.
+// The effect of features and rules on all of a model's scores (docs/reference/verbs/inspect.md).
+// For a single document see l2r/explain/explanation.hpp.
 //
 // Threads: all functions here may be called from any number of threads at once, each call with a
 // context of its own. Results do not depend on the number of threads.

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-// Fits and scores a joint_member: lines and points together (docs/members.md).
+// Fits and scores a joint_member: lines and points together (docs/reference/components.md).
 namespace rulerank::inline v0::l2r {
 
 /// Documents as a joint member needs them. The features are those for which the cuts make items.

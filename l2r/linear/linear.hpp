@@ -10,7 +10,7 @@
 #include <vector>
 
 // A score that is a weighted sum of a document's values, each standardized within the query
-// (docs/members.md).
+// (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {

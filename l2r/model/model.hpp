@@ -54,7 +54,7 @@ struct linear_member {
   linear_weights weights;
 };
 
-/// How a `joint_member` is fitted (docs/members.md).
+/// How a `joint_member` is fitted (docs/reference/components.md).
 struct joint_options {
   std::size_t max_pairs = 24;  ///< maximum number of feature pairs with a table, 0 to 1000
   std::size_t folds = 5;       ///< of cross-fitting, 2 to 1000

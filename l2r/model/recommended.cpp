@@ -14,7 +14,7 @@ namespace rulerank::inline v0::l2r {
 namespace {
 
 // The section that shows the evidence for the table.
-constexpr std::string_view evidence = "docs/members.md, Recommended members";
+constexpr std::string_view evidence = "docs/reference/components.md, Recommended members";
 
 /// With fewer labels, cross-fitting cannot choose the ridge strength reliably.
 constexpr std::size_t several_labels = 300;

@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-// Chooses the members to fit from the number of labels (docs/members.md).
+// Chooses the members to fit from the number of labels (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once.
 namespace rulerank::inline v0::l2r {
 

@@ -15,7 +15,8 @@
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
 
-/// The engines that compute the score (docs/definitions.md, Ranking). All give the same bits.
+/// The engines that compute the score (docs/reference/definitions.md, Ranking). All give the same
+/// bits.
 enum class engine { automatic, lrar, project, tensor, plrar, profl_t, profl };
 
 using engine_info = rulerank::engine_info<engine>;

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <numeric>
 
-// The engine `project` on the CPU (docs/definitions.md, Ranking, `project`).
+// The engine `project` on the CPU (docs/reference/definitions.md, Ranking, `project`).
 //
 // The itemsets of a batch's test documents form one tree, traversed item by item. A node is a
 // prefix of items, with the training documents that hold it (a bit row) and the test documents that

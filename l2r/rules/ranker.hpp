@@ -32,8 +32,8 @@ struct scored {
 };
 
 /// Ranks documents by the association rules of a training set (Freitas 2017, Algorithm 5;
-/// docs/definitions.md, Ranking). Made once, it scores any number of test sets, down to one
-/// document. Scores depend on the training set, the document and the scoring options alone: the
+/// docs/reference/definitions.md, Ranking). Made once, it scores any number of test sets, down to
+/// one document. Scores depend on the training set, the document and the scoring options alone: the
 /// same bits for all engines and any number of threads.
 ///
 /// Threads: `score` may be called from any number of threads at once, each with its own context.

@@ -1,5 +1,5 @@
 #pragma once
-// Slow, obviously correct code straight from docs/definitions.md, Ranking; for tests and
+// Slow, obviously correct code straight from docs/reference/definitions.md, Ranking; for tests and
 // benchmarks.
 
 #include "l2r/rules/options.hpp"

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// The contribution of one itemset to the score of a document that holds it (docs/definitions.md,
-// Ranking), for host and device. Sums are integers, so their order does not matter.
+// The contribution of one itemset to the score of a document that holds it
+// (docs/reference/definitions.md, Ranking), for host and device. Sums are integers, so their order
+// does not matter.
 namespace rulerank::inline v0::l2r {
 
 __extension__ using wide_sum = unsigned __int128;

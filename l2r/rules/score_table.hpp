@@ -14,7 +14,7 @@ namespace rulerank::inline v0::l2r {
 std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t features);
 
 /// The fixed-point tables for one training set and one set of options, shared by all engines
-/// (docs/definitions.md, Ranking).
+/// (docs/reference/definitions.md, Ranking).
 ///
 /// Let I be the number of itemsets that a document can hold, c the largest label, n_max the largest
 /// support of an item, and M = max(1, n_max^w), a bound on an itemset's weight. A sum stays below

@@ -2,8 +2,8 @@
 
 #include "l2r/rules/cuda_engine.cuh"
 
-// The two forms of `tensor` (docs/modules/l2r.md): one scores documents one by one, for few
-// documents; the other scores many together, item by item.
+// The two forms of `tensor` (docs/reference/modules/l2r.md): one scores documents one by one, for
+// few documents; the other scores many together, item by item.
 namespace rulerank::inline v0::l2r {
 
 /// The form for few documents; has no limits.

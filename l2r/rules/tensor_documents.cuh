@@ -10,7 +10,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-// `tensor` document by document (docs/modules/l2r.md, "tensor").
+// `tensor` document by document (docs/reference/modules/l2r.md, "tensor").
 //
 // A block scores one document, or part of its itemsets, with the document's bit rows in shared
 // memory if they fit. Triples {i, j, l}, i < j < l: for each j, tiles of 16 rows i are ANDed with

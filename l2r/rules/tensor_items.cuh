@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-// Shared by the sources of `tensor` for many documents (docs/modules/l2r.md, "tensor"): the layout
-// of a batch's documents in device memory, and a block's work items.
+// Shared by the sources of `tensor` for many documents (docs/reference/modules/l2r.md, "tensor"):
+// the layout of a batch's documents in device memory, and a block's work items.
 namespace rulerank::inline v0::l2r::by_item {
 
 using sums = score_sums<std::uint64_t>;

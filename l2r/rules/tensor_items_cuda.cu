@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-// `tensor` for many documents (docs/modules/l2r.md, "tensor").
+// `tensor` for many documents (docs/reference/modules/l2r.md, "tensor").
 //
 // Documents with the same items x and y need the same numbers: the contribution of {x, y, z} for
 // every item z. Hence a block handles an item x of feature f and a run of the documents that hold

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-// A score that is a sum of points, one number per item (docs/members.md).
+// A score that is a sum of points, one number per item (docs/reference/components.md).
 // Threads: functions may be called from any number of threads at once; an object may be read by
 // several threads at once, or changed by one.
 namespace rulerank::inline v0::l2r {
@@ -104,10 +104,10 @@ struct card_total {
   double mean_label = 0;        ///< of these documents
 };
 
-/// Reads a card from text (docs/edit-card.md). A line has a direction and a feature, by number or
-/// by its name in `names`. Lines for the feature's bins may follow: the bin's least value (`least`
-/// for the first bin, `missing` for missing values) and its points or `?`. Throws `error` with
-/// `name`, line and column for invalid text.
+/// Reads a card from text (docs/guides/edit-card.md). A line has a direction and a feature, by
+/// number or by its name in `names`. Lines for the feature's bins may follow: the bin's least value
+/// (`least` for the first bin, `missing` for missing values) and its points or `?`. Throws `error`
+/// with `name`, line and column for invalid text.
 std::vector<card_feature> card_from_text(std::string_view text, std::string const& name,
                                          datasets::feature_names const& names);
 /// As above, for text without bins.

@@ -52,7 +52,7 @@ def test_a_loaded_one_takes_as_many_columns_as_the_fitted_one(tmp_path, make):
 
 
 def test_golden_cuts():
-    """The cuts that docs/definitions.md works by hand."""
+    """The cuts that docs/reference/definitions.md works by hand."""
     X = np.array([0, 0, 0, 0, .1, .2, .2, .3, .5, 1]).reshape(-1, 1)
     for method, cuts in (("tube", [.0001, .5001, .9999]), ("width", [.25, .5, .75]), ("frequency", [.2, .3])):
         fitted = Discretizer(method, bins=4).fit(X)

@@ -1,4 +1,4 @@
-"""Runs the examples of docs/python.md and of the docstrings, and compares their output."""
+"""Runs the examples of docs/reference/python.md and of the docstrings, and compares their output."""
 
 import doctest
 import inspect
@@ -17,7 +17,7 @@ def test_the_page_of_the_package(tmp_path, monkeypatch):
     for name in ("ir_measures", "pyterrier"):
         pytest.importorskip(name, exc_type=ImportError)
     monkeypatch.chdir(tmp_path)  # an empty folder, and nothing but the package
-    page = PAGES / "docs" / "python.md"
+    page = PAGES / "docs/reference/python.md"
     text = page.read_text()
     # Blanks out everything but examples, so that lines keep their numbers.
     shown = "".join(part if i % 2 else re.sub(r".*", "", part)

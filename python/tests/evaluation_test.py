@@ -16,7 +16,7 @@ SCORES = np.arange(6, 0, -1)
     ("letor", [.3333, .2500, .6247, .7177, 0]), ("standard", [.3333, .2754, .6052, .6988, .6988]),
     ("trec", [.5000, .3801, .6388, .7623, .7623])])
 def test_golden_values(profile, ndcg):
-    """The ranking 1 0 2 0 1 0 of docs/definitions.md."""
+    """The ranking 1 0 2 0 1 0 of docs/reference/definitions.md."""
     ties = {"ties": "stable"} if profile == "trec" else {}
     found = evaluate(LABELS, SCORES, metrics="NDCG@1,NDCG@2,NDCG@3,NDCG@5,NDCG@10", profile=profile, **ties)
     assert list(found.values()) == pytest.approx(ndcg, abs=5e-5)

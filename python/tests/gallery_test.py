@@ -1,4 +1,4 @@
-"""Executes the notebooks of docs/notebooks; docs/gallery.md must show their output.
+"""Executes the notebooks of docs/tutorials/notebooks; docs/tutorials/notebooks.md must show their output.
 
 With RULERANK_UPDATE_GALLERY=1 the page and its pictures are written anew."""
 
@@ -10,9 +10,9 @@ import resource
 import pytest
 from conftest import slowness
 
-DOCS = pathlib.Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "gallery.md"
-NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
+FOLDER = pathlib.Path(__file__).parents[2] / "docs/tutorials"
+PAGE = FOLDER / "notebooks.md"
+NAMES = sorted(path.stem for path in (FOLDER / "notebooks").glob("*.ipynb"))
 NEEDED = {"comparing": ("lightgbm", "xgboost"), "labelling": ("matplotlib",), "explaining": ("matplotlib",)}
 # Trees of other libraries differ slightly between versions; all other figures are equal everywhere.
 TOLERANCE = {"comparing": 0.02}
@@ -44,11 +44,11 @@ def executed(name, kernel):
     for module in NEEDED.get(name, ()):
         pytest.importorskip(module, exc_type=ImportError)
     nbformat = pytest.importorskip("nbformat")
-    book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
+    book = nbformat.read(FOLDER / "notebooks" / f"{name}.ipynb", as_version=4)
     nbformat.validate(book)
     begin = processor_time()
     nbclient.NotebookClient(book, timeout=HANGS, kernel_name="python3",
-                            resources={"metadata": {"path": str(DOCS / "notebooks")}}).execute(env=kernel)
+                            resources={"metadata": {"path": str(FOLDER / "notebooks")}}).execute(env=kernel)
     spent[name] = spent.get(name, 0) + processor_time() - begin
     return book
 
@@ -87,11 +87,11 @@ def test_a_notebook(name, kernel):
     text, pictures = shown(book, "gallery")
     assert text or pictures
     section = section_of(PAGE.read_text(), name)
-    assert section, f"docs/gallery.md has no section of {name}"
+    assert section, f"docs/tutorials/notebooks.md has no section of {name}"
     if name == "search_engine" and not (
             pathlib.Path(os.environ.get("RULERANK_TEST_DATA", "")) / "text" / "cranfield").is_dir():
         pytest.skip("executed on the drawn collection; the page shows real data: RULERANK_TEST_DATA has no text/cranfield")
-    block, picture = re.search(r"```output\n(.*?)```", section[0], flags=re.S), DOCS / "notebooks" / f"{name}.svg"
+    block, picture = re.search(r"```output\n(.*?)```", section[0], flags=re.S), FOLDER / "notebooks" / f"{name}.svg"
     if os.environ.get("RULERANK_UPDATE_GALLERY"):
         if block:
             PAGE.write_text(PAGE.read_text().replace(
@@ -127,7 +127,7 @@ def test_within_a_minute(capsys):
 @pytest.mark.parametrize("name", NAMES)
 def test_notebooks_are_kept_without_outputs(name):
     nbformat = pytest.importorskip("nbformat", exc_type=ImportError)
-    book = nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
+    book = nbformat.read(FOLDER / "notebooks" / f"{name}.ipynb", as_version=4)
     assert book.cells[0].cell_type == "markdown" and book.cells[0].source.startswith("# ")
     for cell in book.cells:
         if cell.cell_type == "code":

@@ -17,7 +17,7 @@ def as_dict(frame):
 
 
 def test_golden_itemsets_and_rules():
-    """The database that docs/definitions.md works by hand."""
+    """The database that docs/reference/definitions.md works by hand."""
     found = as_dict(mine_itemsets(GOLDEN, 3))
     expected = {6: "B", 5: "E BE", 4: "A C D AB AE BC BD ABE", 3: "AD CE DE ABD ADE BCE BDE ABDE"}
     assert {k: round(6 * v) for k, v in found.items()} == {

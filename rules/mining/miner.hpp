@@ -11,8 +11,8 @@
 #include <span>
 #include <string_view>
 
-// Frequent itemset mining (docs/definitions.md, Rules). Threads: any thread may call these
-// functions at any time. Several threads may read an object at once, or one may change it.
+// Frequent itemset mining (docs/reference/definitions.md, Rules). Threads: any thread may call
+// these functions at any time. Several threads may read an object at once, or one may change it.
 namespace rulerank::inline v0::rules {
 
 /// The algorithm that finds itemsets; all engines find the same ones.

@@ -350,7 +350,7 @@ TWO = b"1 qid:1 1:1 2:5\n0 qid:1 1:2 2:4\n"
 
 
 class Svmlight(harness.CommandLine):
-    """What docs/command-line.md says of SVMlight files."""
+    """What docs/reference/command-line.md says of SVMlight files."""
 
     LINE = "rank --train {in} --test {test} --out {out}"
 

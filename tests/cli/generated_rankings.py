@@ -176,7 +176,7 @@ def discretize(case):
 
 
 def rules_of(case, size=3):
-    """Rows of items and labels of the training file, and the score of a document by them, as docs/definitions.md says."""
+    """Rows of items and labels of the training file, and the score of a document by them, as docs/reference/definitions.md says."""
     least, confidence = case.value("--min-support", 1), case.value("--min-confidence", .001)
     smoothing, weight, size = case.value("--smoothing", 0), case.value("--support-weight", 0), case.value("--rule-size", size)
 

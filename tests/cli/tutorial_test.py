@@ -1,4 +1,4 @@
-"""The story of docs/tutorial.md from documents to a decision, on the drawn collection and on Cranfield: pool, 50 labels,
+"""The story of docs/tutorials/fifty-labels.md from documents to a decision, on the drawn collection and on Cranfield: pool, 50 labels,
 model, comparison with BM25, explanation, a new query; its scripts, its pictures and the demo that shows it."""
 
 import contextlib
@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 import harness
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-sys.path.insert(0, str(DOCS / "tutorial"))
+sys.path.insert(0, str(DOCS / "tutorials/fifty-labels"))
 import demo  # noqa: E402
 
 DRAWN = DOCS / "collection"
@@ -25,7 +25,7 @@ LABELS, CANDIDATES, BASELINE = 50, 50, "BM25_of_document"
 class Tutorial(harness.CommandLine):
     def script(self, name, *words, code=0, **options):
         program = pathlib.Path(harness.PROGRAM)
-        done = subprocess.run([sys.executable, DOCS / "tutorial" / name, *map(str, words)], cwd=self.folder, check=False,
+        done = subprocess.run([sys.executable, DOCS / "tutorials/fifty-labels" / name, *map(str, words)], cwd=self.folder, check=False,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.HANGS,
                               env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}, **options)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -110,7 +110,7 @@ class Tutorial(harness.CommandLine):
         return shown
 
     def test_every_step_of_the_page_has_a_picture(self):
-        page = (DOCS / "tutorial.md").read_text()
+        page = (DOCS / "tutorials/fifty-labels.md").read_text()
         steps = re.split(r"^## (?=\d\. )", page, flags=re.M)[1:]
         self.assertEqual(len(steps), 8)
         for step in steps:
@@ -118,7 +118,7 @@ class Tutorial(harness.CommandLine):
                 found = re.findall(r"^!\[[^]]+\]\((\S+)\)$", step, re.M)
                 self.assertTrue(found)
                 for name in found:
-                    self.assertTrue((DOCS / name).is_file(), name)
+                    self.assertTrue((DOCS / "tutorials" / name).is_file(), name)
 
     def test_pictures_with_a_row_a_topic(self):
         def drawn(kind, *more, lines):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """plain.py [ROOT] [--report]: pages and the comments of C++ and CUDA sources are in plain technical English.
 
-A phrase of NEVER is a fault anywhere outside of code; a phrase of NEVER_IN_COMMENTS is one in a source. `--report` counts, for
+A phrase of NEVER is a fault anywhere outside of code, and so is an HTML comment in a page of more than a line or 150 characters; a phrase of NEVER_IN_COMMENTS is one in a source. `--report` counts, for
 each page and each source, the sentences that open with a word of OPENINGS and the words of OTHERS, both of which are right in some
 sentences, and gives the length of sentences in words. It ends with the sums of each module, its public headers apart."""
 
@@ -95,6 +95,11 @@ def texts(root):
 
 
 def faults(root):
+    for page in pages(root):
+        for comment in re.finditer(r"<!--.*?-->", text := page.read_text(), re.S):
+            if "\n" in comment[0] or len(comment[0]) > 150:
+                line = text.count("\n", 0, comment.start()) + 1
+                yield f"{page.relative_to(root)}:{line}: found a comment of more than a line, expected a file beside the page"
     for path, paragraphs, never in texts(root):
         for line, text in paragraphs:
             for phrase, plain in never.items():

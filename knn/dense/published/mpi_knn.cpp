@@ -1,7 +1,7 @@
-// `mpi-knn` (docs/modules/knn-dense.md): the cluster search of Cordeiro 2023, section 3.2, in one
-// of its processes. Each query keeps the k smallest distances so far, and the largest of them; a
-// nearer row of the collection replaces it. The caller assigns consecutive queries to processes;
-// each process compares its queries with all rows.
+// `mpi-knn` (docs/reference/modules/knn-dense.md): the cluster search of Cordeiro 2023,
+// section 3.2, in one of its processes. Each query keeps the k smallest distances so far, and the
+// largest of them; a nearer row of the collection replaces it. The caller assigns consecutive
+// queries to processes; each process compares its queries with all rows.
 #include "core/error.hpp"
 #include "knn/dense/definition.hpp"
 #include "knn/dense/engine.hpp"

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 // Compares `mpi-knn` with the definition: bit for bit if floats round nothing, otherwise within the
-// bounds in docs/modules/knn-dense.md.
+// bounds in docs/reference/modules/knn-dense.md.
 namespace rulerank::inline v0::knn::mpi_knn_test {
 namespace {
 

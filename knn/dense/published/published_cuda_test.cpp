@@ -20,7 +20,7 @@
 #include <gtest/gtest.h>
 
 // Compares the published engines for GPUs with the definition: bit for bit if floats round nothing,
-// otherwise within the bounds in docs/modules/knn-dense.md.
+// otherwise within the bounds in docs/reference/modules/knn-dense.md.
 namespace rulerank::inline v0::knn::published_cuda_test {
 namespace {
 
