@@ -100,8 +100,8 @@ class row_reader {
     for (std::string const& same : {expected, on_one_line, datasets::without_quotes(on_one_line)})
       if (c.text == same || datasets::unguarded(c.text) == same) return;
     fail(c.line, c.column,
-         fmt::format("found {} '{}', expected '{}', as document {} (from 0) of {} has",
-                     kind, c.text, on_one_line, places_[document], pool_.name));
+         fmt::format("found {} '{}', expected '{}', as document {} (from 0) of {} has", kind,
+                     c.text, on_one_line, places_[document], pool_.name));
   }
 
   std::string const& name_;
@@ -190,7 +190,8 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path,
       answers.push_back(read);
     else if (!(answers[known->second] == read))
       rows.fail(said.line, said.column,
-                fmt::format("found '{}', but line {} answers '{}' for this document; expected one answer for each document",
+                fmt::format("found '{}', but line {} answers '{}' for this document; expected one "
+                            "answer for each document",
                             said.text, answers[known->second].line,
                             word_of(answers[known->second].label)));
   }
@@ -266,7 +267,9 @@ answer_journal::answer_journal(std::string path, std::string_view identity,
     struct stat found {};
     if (::fstat(descriptor_, &found) != 0) fail_to_write(path_);
     if (!S_ISREG(found.st_mode))
-      throw output_error(fmt::format("{}: cannot keep answers, because it is not a regular file; expected the name of a file", path_));
+      throw output_error(fmt::format(
+          "{}: cannot keep answers, because it is not a regular file; expected the name of a file",
+          path_));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
       throw output_error(fmt::format("{}: another process is writing to it", path_));
     std::string const text = read_all(descriptor_, path_);
@@ -300,16 +303,19 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
       if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
       if (line.substr(journal_mark.size()) != identity)
         rows.fail(1, journal_mark.size() + 1,
-                  "found answers for a different pool or different options; expected the same documents, cuts, partitions, feature order, rule size, support, confidence, --ties, --seed and --whole-queries");
+                  "found answers for a different pool or different options; expected the same "
+                  "documents, cuts, partitions, feature order, rule size, support, confidence, "
+                  "--ties, --seed and --whole-queries");
       return;
     }
     if (number == 2) {
       if (line != header())
         rows.fail(2, 1,
-                  fmt::format("found a different header, expected {}",
-                              who_ == labellers::one
-                                  ? "line, docid and answer (the answers of one labeller)"
-                                  : "line, docid, answer and labeller (the answers of several labellers)"));
+                  fmt::format(
+                      "found a different header, expected {}",
+                      who_ == labellers::one
+                          ? "line, docid and answer (the answers of one labeller)"
+                          : "line, docid, answer and labeller (the answers of several labellers)"));
       return;
     }
     auto const cells = datasets::split_cells(line, number);

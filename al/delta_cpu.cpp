@@ -265,7 +265,9 @@ std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_
     return std::make_unique<delta_counter<std::uint64_t>>(part, max_items, valid, memory);
   if (bits * depth <= 128)
     return std::make_unique<delta_counter<key128>>(part, max_items, valid, memory);
-  throw usage_error("found too many features in a partition for rules of this size; use more partitions or smaller rules");
+  throw usage_error(
+      "found too many features in a partition for rules of this size; use more partitions or "
+      "smaller rules");
 }
 
 }  // namespace rulerank::al

@@ -67,7 +67,8 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
         count *= part.item_begin[chosen[i] + 1] - part.item_begin[chosen[i]];
         if (count > std::numeric_limits<std::uint32_t>::max())
           throw device_error(
-              "found more itemsets in a partition than a GPU can count; use smaller rules or fewer bins");
+              "found more itemsets in a partition than a GPU can count; use smaller rules or fewer "
+              "bins");
       }
       itemsets += count;
       sets.push_back(set);

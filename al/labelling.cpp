@@ -97,11 +97,13 @@ class labelling::state final : public label_source {
 
   void answer(std::size_t document, std::optional<std::int32_t> label) {
     if (document >= data().documents)
-      throw usage_error(
-          fmt::format("found document {}, expected 0 or more and less than {}", document, data().documents));
+      throw usage_error(fmt::format("found document {}, expected 0 or more and less than {}",
+                                    document, data().documents));
     if (data().labels[document] != datasets::unlabelled || answer_of_.contains(document))
-      throw usage_error(fmt::format("document {} has a label already, expected a document without one", document));
-    if (label && *label < 0) throw usage_error(fmt::format("found label {}, expected 0 or more", *label));
+      throw usage_error(fmt::format(
+          "document {} has a label already, expected a document without one", document));
+    if (label && *label < 0)
+      throw usage_error(fmt::format("found label {}, expected 0 or more", *label));
     answers_.push_back({document, label});
     answer_of_[document] = label;
     selection_->advance(*this);

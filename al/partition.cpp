@@ -16,7 +16,8 @@ void partition::items_of(std::size_t position, std::vector<rules::item>& out) co
 }
 
 std::uint64_t rule_counter::rules(std::size_t) const {
-  throw usage_error("this engine does not count the rules of each document, expected an engine for the CPU");
+  throw usage_error(
+      "this engine does not count the rules of each document, expected an engine for the CPU");
 }
 
 void rule_counter::drop(std::size_t) {

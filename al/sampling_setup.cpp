@@ -49,9 +49,10 @@ void check_widths(datasets::binned_dataset const& data, sampler_options const& o
   } catch (usage_error const&) {  // more than 64 bits hold: too many by far
   }
   if (itemsets >= most_rules / std::min(classes, most_rules))
-    throw usage_error(fmt::format(
-        "rule size {} with {} features in a partition gives a document too many rules, expected fewer than 2^29; use more partitions or smaller rules",
-        options.rule_size, width));
+    throw usage_error(
+        fmt::format("rule size {} with {} features in a partition gives a document too many rules, "
+                    "expected fewer than 2^29; use more partitions or smaller rules",
+                    options.rule_size, width));
 }
 
 /// Throws unless the queries follow each other over all documents.
@@ -59,7 +60,9 @@ void check_queries(std::vector<std::size_t> const& begin, std::size_t documents)
   if (begin.empty()) return;
   if (begin.size() < 2 || begin.front() != 0 || begin.back() != documents ||
       !std::is_sorted(begin.begin(), begin.end()))
-    throw usage_error("found queries that overlap or leave documents out, expected each document in one query, in order");
+    throw usage_error(
+        "found queries that overlap or leave documents out, expected each document in one query, "
+        "in order");
 }
 
 std::vector<std::uint32_t> tie_order(datasets::binned_dataset const& data,
@@ -77,7 +80,9 @@ std::vector<std::vector<std::size_t>> features_of_partitions(datasets::binned_da
   if (options.rule_size < 2)
     throw usage_error(fmt::format("found rule size {}, expected 2 or more (the consequent counts)",
                                   options.rule_size));
-  if (data.feature_count() == 0) throw usage_error("no feature has two bins, so there are no items; expected a feature that varies");
+  if (data.feature_count() == 0)
+    throw usage_error(
+        "no feature has two bins, so there are no items; expected a feature that varies");
   auto const order = checked_order(data, options.feature_order);
   std::size_t const count = options.partitions != 0 ? options.partitions
                                                     : (order.size() + default_partition_width - 1) /

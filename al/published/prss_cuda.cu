@@ -407,9 +407,8 @@ std::unique_ptr<rule_counter> make_prss(std::shared_ptr<prss_memory> memory, par
                                         std::size_t max_items) {
   std::size_t const most = std::min(max_items, part.features());
   if (most > most_items)
-    throw usage_error("found itemsets of " + std::to_string(most) +
-                      " items, expected at most " + std::to_string(most_items) +
-                      " for engine prss; use smaller rules");
+    throw usage_error("found itemsets of " + std::to_string(most) + " items, expected at most " +
+                      std::to_string(most_items) + " for engine prss; use smaller rules");
   return std::make_unique<prss>(std::move(memory), part, most);
 }
 

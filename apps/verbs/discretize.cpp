@@ -46,7 +46,8 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
   std::vector<std::string> inputs = arguments.apply;
   if (!arguments.train.empty()) inputs.insert(inputs.begin(), arguments.train);
   if (inputs.empty())
-    throw usage_error("found no input, expected --train FILE, or --discretizer FILE and --apply FILE");
+    throw usage_error(
+        "found no input, expected --train FILE, or --discretizer FILE and --apply FILE");
   std::vector<session::named_output> outputs{
       {arguments.model.empty() ? "the cut points" : "--discretizer-out", model}};
   std::vector<job> jobs;
@@ -65,8 +66,9 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
     for (session::named_output const& output : outputs) {
       std::error_code absent;
       if (fs::equivalent(input, output.path, absent))
-        throw usage_error(fmt::format("--out-dir {}: {} would overwrite the input {}, expected a different folder",
-                                      arguments.out_dir, output.name, input));
+        throw usage_error(fmt::format(
+            "--out-dir {}: {} would overwrite the input {}, expected a different folder",
+            arguments.out_dir, output.name, input));
     }
   return jobs;
 }

@@ -95,7 +95,8 @@ void check_inputs(session const& owner, evaluate_options const& o) {
   if (judged) {
     if (o.runs.empty()) throw usage_error("--qrels needs --run");
     if (!o.scores.empty() || !o.features.empty())
-      throw usage_error("--scores and --feature cannot be combined with --qrels, expected --test or --folds");
+      throw usage_error(
+          "--scores and --feature cannot be combined with --qrels, expected --test or --folds");
   } else {
     if (!o.runs.empty()) throw usage_error("--run needs --qrels");
     if (o.scores.empty() && o.features.empty())
@@ -222,14 +223,16 @@ void expect_linear_gain(std::vector<datasets::dataset> const& tests,
   if (p.gain == eval::gain_function::linear) return;
   for (datasets::dataset const& test : tests) {
     if (test.max_label() > eval::largest_label(p))
-      throw usage_error(fmt::format(
-          "found label {} in {}, whose gain exceeds a double; expected labels up to {}, or --gain linear",
-          test.max_label(), test.name, eval::largest_label(p)));
+      throw usage_error(
+          fmt::format("found label {} in {}, whose gain exceeds a double; expected labels up to "
+                      "{}, or --gain linear",
+                      test.max_label(), test.name, eval::largest_label(p)));
     for (eval::measure const& m : measures)
       if (!test.fractional_labels.empty() && m.kind->looked_at == eval::measure_kind::labels::gains)
-        throw usage_error(fmt::format(
-            "{}: exponential gains need whole labels, and {} has fractional labels; use --gain linear",
-            m.name(), test.name));
+        throw usage_error(
+            fmt::format("{}: exponential gains need whole labels, and {} has fractional labels; "
+                        "use --gain linear",
+                        m.name(), test.name));
   }
 }
 
@@ -304,7 +307,8 @@ void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p
     for (auto const& document : query.documents)
       if (document.label > most)
         throw error({judgments.name, document.line, 0},
-                    fmt::format("found label {}, whose gain exceeds a double; expected labels up to {}, or --gain linear",
+                    fmt::format("found label {}, whose gain exceeds a double; expected labels up "
+                                "to {}, or --gain linear",
                                 document.label, most));
 }
 
@@ -322,7 +326,8 @@ void evaluate_runs(session& owner, evaluate_options const& o,
     datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
     if (knn::ascends(run))
       owner.warn(
-          fmt::format("{}: scores ascend in each query, as distances do, but the largest score counts as the best",
+          fmt::format("{}: scores ascend in each query, as distances do, but the largest score "
+                      "counts as the best",
                       run.name));
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});

@@ -160,8 +160,9 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   report::query_document const other =
       find(query, order, arguments.against, "--against", "--against-rank");
   if (other.d == document.d)
-    throw usage_error(fmt::format("--against: found document {} itself, expected a different document",
-                                  query.docid(document.d)));
+    throw usage_error(
+        fmt::format("--against: found document {} itself, expected a different document",
+                    query.docid(document.d)));
   l2r::score_effects first, second;
   if (arguments.by_feature || words.size() > 1) {
     first = explainer.effects(owner.ctx(), document.d);

@@ -36,8 +36,8 @@ void expect_none_beside_pool(CLI::App const& verb) {
                                         "--seed",      "--quiet",    "--json",   "--manifest"};
   for (CLI::Option const* const option : verb.get_options())
     if (option->count() > 0 && std::ranges::find(beside, option->get_name()) == beside.end())
-      throw usage_error(
-          fmt::format("{} cannot be combined with --pool, whose pairs exist already", option->get_name()));
+      throw usage_error(fmt::format("{} cannot be combined with --pool, whose pairs exist already",
+                                    option->get_name()));
 }
 
 void check_usage(features_arguments const& a, CLI::App const& verb) {
@@ -52,7 +52,8 @@ void check_usage(features_arguments const& a, CLI::App const& verb) {
            {"--metric", "--search-engine", "--candidates-from", "--candidates-out",
             "--leave-out-self", "--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
         if (verb.count(name) > 0)
-          throw usage_error(fmt::format("{} cannot be combined with --run, which has the candidates", name));
+          throw usage_error(
+              fmt::format("{} cannot be combined with --run, which has the candidates", name));
   } else {
     expect_none_beside_pool(verb);
     if (a.joins.empty()) throw usage_error("--pool needs --join, the columns to add");
@@ -152,14 +153,14 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
   datasets::joined_features result = datasets::join_features(data, columns, chosen);
   std::size_t const rows = columns.size();
   if (result.matched == 0)
-    throw error(
-        datasets::place_of(columns, 0),
-        fmt::format("found none of its {} in the pool, expected pairs of the pool; check that both files use the same ids of queries and documents",
-                    counted(rows, "pair")));
+    throw error(datasets::place_of(columns, 0),
+                fmt::format("found none of its {} in the pool, expected pairs of the pool; check "
+                            "that both files use the same ids of queries and documents",
+                            counted(rows, "pair")));
   if (result.unknown > 0)
     owner.warn(fmt::format(
-        "{}: left out {} of {}, which are not in the pool; the first is '{}' ({}:{})",
-        path, result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
+        "{}: left out {} of {}, which are not in the pool; the first is '{}' ({}:{})", path,
+        result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
         datasets::place_of(columns, *result.first_unknown).line));
   if (result.matched < data.size())
     owner.say(fmt::format("{}: has no row for {} of {}; their values are missing", path,
@@ -215,8 +216,9 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (a.out != "-")
-    owner.say(fmt::format("wrote {} of {} with {}, {} of them judged, to {}", counted(pairs, "pair"),
-                          counted(queries, "topic"), counted(features, "feature"), judged, a.out));
+    owner.say(fmt::format("wrote {} of {} with {}, {} of them judged, to {}",
+                          counted(pairs, "pair"), counted(queries, "topic"),
+                          counted(features, "feature"), judged, a.out));
   if (owner.prints_json()) write_file("-", json_text_of(summary));
 }
 

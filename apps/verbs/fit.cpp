@@ -85,17 +85,17 @@ void say_sizes(session& owner, l2r::fit_result const& result) {
     bool const squares = sizes.loss == l2r::card_loss::point;
     std::size_t const largest = sizes.tried.back().features;
     for (l2r::card_trial const& one : sizes.tried)
-      owner.say(fmt::format("card of at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
-                            squares ? "squared error per query" : "NDCG",
-                            squares ? -one.quality : one.quality,
-                            one.features == largest
-                                ? std::string()
-                                : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})",
-                                              largest, -one.behind, one.error),
-                            one.features != sizes.chosen ? ""
-                            : one.features == largest
-                                ? "; chosen"
-                                : "; chosen: the smallest card that loses at most 0.5 %, with two standard errors counted"));
+      owner.say(fmt::format(
+          "card of at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
+          squares ? "squared error per query" : "NDCG", squares ? -one.quality : one.quality,
+          one.features == largest
+              ? std::string()
+              : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})", largest,
+                            -one.behind, one.error),
+          one.features != sizes.chosen ? ""
+          : one.features == largest    ? "; chosen"
+                                    : "; chosen: the smallest card that loses at most 0.5 %, with "
+                                      "two standard errors counted"));
   }
 }
 
@@ -110,9 +110,10 @@ void say_where_it_is_not_portable(session& owner, datasets::dataset const& train
       [&](std::uint32_t feature) { return std::ranges::binary_search(normalized, feature); }));
   owner.note("features_normalized_within_queries", depend);
   if (depend > 0)
-    owner.say(fmt::format(
-        "{} of the card's {} have values that were normalized within their query, so a document's total depends on the other documents of its list",
-        depend, counted(card->card.features.size(), "feature")));
+    owner.say(
+        fmt::format("{} of the card's {} have values that were normalized within their query, so a "
+                    "document's total depends on the other documents of its list",
+                    depend, counted(card->card.features.size(), "feature")));
 }
 
 /// Names the features of --card and --monotone that are not on the card. Only the labels keep those
@@ -126,15 +127,17 @@ void say_what_is_left_out(session& owner, fit_arguments const& arguments,
     if (std::ranges::count(card->card.features, one.feature) > 0) continue;
     std::string const feature = datasets::feature_text(one.feature, train.names);
     if (!arguments.member.card_file.empty())
-      owner.warn(fmt::format("{}: left off the card, because the labels contradict its direction {}",
-                             feature, l2r::name_of(one.direction)));
+      owner.warn(
+          fmt::format("{}: left off the card, because the labels contradict its direction {}",
+                      feature, l2r::name_of(one.direction)));
     else if (one.direction == l2r::card_direction::rising ||
              one.direction == l2r::card_direction::falling)
       told.push_back(fmt::format("{} ({})", feature, l2r::name_of(one.direction)));
   }
   if (!told.empty())
     owner.say(
-        fmt::format("--monotone: left off the card, because the labels contradict the direction or other features rank better: {}",
+        fmt::format("--monotone: left off the card, because the labels contradict the direction or "
+                    "other features rank better: {}",
                     fmt::join(told, ", ")));
 }
 
@@ -153,8 +156,9 @@ void warn_of_constants(session& owner, l2r::model const& model) {
       constant = std::ranges::all_of(joint->weights, is_zero) &&
                  std::ranges::all_of(joint->points, is_zero);
     if (constant)
-      owner.warn(fmt::format("member {} ({}) learned nothing: it gives all documents the same score", k + 1,
-                             l2r::kind_of(model.members[k])));
+      owner.warn(
+          fmt::format("member {} ({}) learned nothing: it gives all documents the same score",
+                      k + 1, l2r::kind_of(model.members[k])));
   }
 }
 
@@ -164,7 +168,9 @@ void say_of_pool(session& owner, datasets::dataset const& train) {
   l2r::label_counts const labels = l2r::count_labels(train);
   if (!labels.knows_pool() && labels.share_compared() < few_compared)
     owner.say(
-        "fewer than half of these documents share a query with documents of other labels; if you chose them from a larger file, --pool FILE names it, and ranking improves because values are standardized over all documents of a query");
+        "fewer than half of these documents share a query with documents of other labels; if you "
+        "chose them from a larger file, --pool FILE names it, and ranking improves because values "
+        "are standardized over all documents of a query");
 }
 
 nlohmann::ordered_json to_json(l2r::compared_model const& model) {
@@ -225,7 +231,9 @@ void say_comparison(session& owner, l2r::fit_result const& result, bool fits_bes
   for (l2r::compared_model const& one : result.compared)
     owner.say(fmt::format(
         "{}{}: NDCG {:.4f}{}", one.name,
-        !one.recipes.empty() && depends_on_list(one.recipes) ? " (scores depend on the other documents of a list)" : "",
+        !one.recipes.empty() && depends_on_list(one.recipes)
+            ? " (scores depend on the other documents of a list)"
+            : "",
         one.quality,
         &one == &result.compared.front()
             ? fmt::format(" over {} by cross-fitting", counted(one.queries, "query", "queries"))
@@ -283,12 +291,13 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
           ? counted(labelled, "document")
           : fmt::format("{} of a pool of {}", counted(labelled, "labelled document"), train.size());
   if (model.members.size() == 1) {
-    owner.say(fmt::format("learned from {}: {}; wrote {}", documents, first.words, arguments.model));
+    owner.say(
+        fmt::format("learned from {}: {}; wrote {}", documents, first.words, arguments.model));
   } else {
     owner.note("members", model.members.size());
     json["members"] = model.members.size();
-    owner.say(
-        fmt::format("learned from {}: {} members; wrote {}", documents, model.members.size(), arguments.model));
+    owner.say(fmt::format("learned from {}: {} members; wrote {}", documents, model.members.size(),
+                          arguments.model));
   }
   add_result(json, result);
   if (owner.prints_json()) {
@@ -324,7 +333,9 @@ void fit(session& owner, fit_arguments const& arguments) {
     if (!compares && !arguments.best)
       // docs/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
       owner.say(
-          "too few labels to compare models here; with 1 to 5 % of the labels of six data sets, the recommended members had .0032 more MAP than the card on average and .0184 at most; --best fits them");
+          "too few labels to compare models here; with 1 to 5 % of the labels of six data sets, "
+          "the recommended members had .0032 more MAP than the card on average and .0184 at most; "
+          "--best fits them");
   }
   {
     auto const timer = owner.stage("write");

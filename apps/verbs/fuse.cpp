@@ -58,7 +58,8 @@ void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
   for (std::size_t r = 0; r < runs.size(); ++r)
     if (!are_distances[r] && knn::ascends(runs[r]))
       owner.warn(
-          fmt::format("{}: scores ascend in each query, as distances do, but the largest score counts as the best; --distances {} ranks by the smallest",
+          fmt::format("{}: scores ascend in each query, as distances do, but the largest score "
+                      "counts as the best; --distances {} ranks by the smallest",
                       runs[r].name, runs[r].name));
 }
 
@@ -66,8 +67,9 @@ void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
 void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std::size_t queries) {
   for (datasets::run const& run : runs)
     if (run.queries.size() < queries)
-      owner.warn(fmt::format("{}: has {} of {} queries; the other queries are fused without this run", run.name,
-                             run.queries.size(), queries));
+      owner.warn(
+          fmt::format("{}: has {} of {} queries; the other queries are fused without this run",
+                      run.name, run.queries.size(), queries));
 }
 
 /// A TREC run, or with --json on standard output an object a query.

@@ -115,8 +115,7 @@ l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::mo
                                      std::string_view needs) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
   if (model.members.size() > 1 || card == nullptr || !card->options.page)
-    throw usage_error(
-        fmt::format("{}: {} is not a card, expected a card", needs, arguments.model));
+    throw usage_error(fmt::format("{}: {} is not a card, expected a card", needs, arguments.model));
   return *card;
 }
 

@@ -54,7 +54,8 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
   if (forms.to != judgment_form::rre && forms.to != judgment_form::letor)
     expect_none_of(verb, {"--id-field"}, no_fields);
   if (!arguments.queries.empty())
-    expect_none_of(verb, {"--queries-out"}, "{} cannot be combined with --queries, which has the ids");
+    expect_none_of(verb, {"--queries-out"},
+                   "{} cannot be combined with --queries, which has the ids");
   return forms;
 }
 
@@ -82,8 +83,9 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
     any_fields = any_fields || found == judgment_form::solr_log;
     if ((found == judgment_form::ltr_log || found == judgment_form::solr_log) != is_log)
       throw error({read.log.files.back(), 1, 1},
-                  is_log ? "found judgments, expected a feature log, which --to letor reads"
-                         : "found a feature log, expected judgments; --to letor reads feature logs");
+                  is_log
+                      ? "found judgments, expected a feature log, which --to letor reads"
+                      : "found a feature log, expected judgments; --to letor reads feature logs");
   };
   bool const logs = forms.to == judgment_form::letor;
   if (logs) add(arguments.judgments, {}, false);
@@ -115,7 +117,8 @@ void convert(session& owner, judgments_arguments const& arguments, CLI::App cons
   ids.name_queries(read, forms.takes_texts());
   if (ids.has_new() && arguments.queries_out.empty())
     throw usage_error(
-        fmt::format("queries are texts, but --to {} holds ids: --queries-out FILE writes new ids and the texts, or --queries FILE gives ids and texts",
+        fmt::format("queries are texts, but --to {} holds ids: --queries-out FILE writes new ids "
+                    "and the texts, or --queries FILE gives ids and texts",
                     arguments.to));
   if (!ids.has_new() && !arguments.queries_out.empty())
     throw usage_error("--queries-out: found ids of all queries, expected texts");

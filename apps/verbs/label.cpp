@@ -119,7 +119,8 @@ void label(session& owner, label_verb_arguments& arguments) {
   reduction_pool const pool = read_pool(owner, arguments);
   if (std::ranges::find(pool.train.labels, datasets::unlabelled) == pool.train.labels.end())
     throw usage_error(
-        fmt::format("all documents of {} have labels, expected some without; --unlabelled sets the label that means none",
+        fmt::format("all documents of {} have labels, expected some without; --unlabelled sets the "
+                    "label that means none",
                     pool.train.name));
   al::sampler_options const options = arguments.options(owner, pool);
   warn_of_order(owner, arguments, pool);

@@ -62,7 +62,8 @@ mine_input read_input(session& owner, mine_arguments const& given, mine_request&
   std::string const found =
       expected == 0 ? fmt::format("found more itemsets than {:.2g} GB of memory hold", free)
                     : fmt::format(
-                          "found about {:.2g} itemsets, which take {:.2g} GB of memory, and {:.2g} GB are free",
+                          "found about {:.2g} itemsets, which take {:.2g} GB of memory, and {:.2g} "
+                          "GB are free",
                           expected, expected * rules::bytes_an_itemset * gigabytes, free);
   std::string hint = "a larger one, or a smaller --max-size";
   if (options.kind == rules::itemset_kind::all) {  // of others there is no estimate

@@ -68,7 +68,8 @@ void expect_gains(datasets::qrels const& judgments, pipeline_arguments const& a)
     for (auto const& document : query.documents)
       if (document.label > largest)
         throw error({judgments.name, document.line, 0},
-                    fmt::format("found grade {} of document '{}', whose gain exceeds a double; expected at most {}, or --profile trec",
+                    fmt::format("found grade {} of document '{}', whose gain exceeds a double; "
+                                "expected at most {}, or --profile trec",
                                 document.label, document.docno, largest));
 }
 

@@ -170,8 +170,7 @@ struct ranking_counts {
 /// Refuses what makes no sense before anything is read.
 void check(session& owner, rank_arguments const& arguments) {
   if (!datasets::is_run_column(arguments.tag))
-    throw usage_error(
-        fmt::format("--tag: found '{}', expected one word", arguments.tag));
+    throw usage_error(fmt::format("--tag: found '{}', expected one word", arguments.tag));
   auto const expect_one_each = [&](char const* option, std::vector<std::string> const& files) {
     if (files.size() != arguments.tests.size())
       throw usage_error(fmt::format("{}: found {}, expected {}, one for each --test", option,
@@ -324,8 +323,7 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   if (arguments.query.given(verb)) return rank_query(owner, arguments, verb);
   expect_none_of(verb, {"--candidates", "--collection-format", "--encoding", "--stemmer"},
                  "{} needs --query");
-  if (arguments.tests.empty())
-    throw usage_error("--test is required, or --query and --collection");
+  if (arguments.tests.empty()) throw usage_error("--test is required, or --query and --collection");
   if (arguments.runs.empty())
     expect_none_of(verb, {"--tag"}, "{} needs --run, whose last column it sets");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};
@@ -335,11 +333,12 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   ranking_counts const counts = rank_files(owner, arguments, recipes, engine);
   nlohmann::ordered_json const summary = counts.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  owner.say(fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
-                        counted(counts.queries, "query", "queries"), engine,
-                        arguments.outs == std::vector<std::string>{"-"}
-                            ? ""
-                            : fmt::format("; wrote the scores to {}", fmt::join(arguments.outs, " "))));
+  owner.say(
+      fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
+                  counted(counts.queries, "query", "queries"), engine,
+                  arguments.outs == std::vector<std::string>{"-"}
+                      ? ""
+                      : fmt::format("; wrote the scores to {}", fmt::join(arguments.outs, " "))));
   if (owner.prints_json()) {
     nlohmann::ordered_json json;
     if (arguments.outs.size() == 1)

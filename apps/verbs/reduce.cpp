@@ -100,7 +100,8 @@ void say_how_many_to_expect(session& owner, rules::rule_size rule_size) {
   std::string text = fmt::format("choosing with --rule-size {} until the rules run dry", rule_size);
   if (auto const* const of = measured_of(rule_size))
     text += fmt::format(
-        "; on OHSUMED and MQ2008 this chose {} to {} % of the documents, on features of few values far fewer",
+        "; on OHSUMED and MQ2008 this chose {} to {} % of the documents, on features of few values "
+        "far fewer",
         of->least, of->most);
   owner.say(text);
 }
@@ -110,13 +111,15 @@ void say_what_to_expect(session& owner, rules::rule_size rule_size, double perce
   auto const* const of = measured_of(rule_size);
   if (of == nullptr) return;
   if (percent < of->least || percent > of->most) {
-    owner.say(fmt::format(
-        "the loss of ranking by {:.2f} % of the documents was not measured for --rule-size {}, only for {} to {} %; --max-documents N chooses N documents",
-        percent, rule_size, of->least, of->most));
+    owner.say(
+        fmt::format("the loss of ranking by {:.2f} % of the documents was not measured for "
+                    "--rule-size {}, only for {} to {} %; --max-documents N chooses N documents",
+                    percent, rule_size, of->least, of->most));
     return;
   }
   std::string text = fmt::format(
-      "measured on OHSUMED and MQ2008: --rule-size {} chooses {} to {} % of the documents, and ranking by them {} on average against all documents",
+      "measured on OHSUMED and MQ2008: --rule-size {} chooses {} to {} % of the documents, and "
+      "ranking by them {} on average against all documents",
       rule_size, of->least, of->most, of->map);
   for (measured_size const& other : measured)
     if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)

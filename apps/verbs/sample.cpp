@@ -41,9 +41,10 @@ datasets::sample_options options_of(sample_arguments const& arguments) {
   datasets::sample_options options = datasets::options_of(which);
   if (arguments.folds_option->count() == 0) return options;
   if (arguments.folds != 1 && arguments.folds != options.folds)
-    throw usage_error(fmt::format(
-        "--folds {}: the shape {} has {}", arguments.folds, which.name,
-        options.folds == 1 ? "one split, expected 1" : "five folds, expected 5, or 1 for the first alone"));
+    throw usage_error(fmt::format("--folds {}: the shape {} has {}", arguments.folds, which.name,
+                                  options.folds == 1
+                                      ? "one split, expected 1"
+                                      : "five folds, expected 5, or 1 for the first alone"));
   options.folds = arguments.folds;
   return options;
 }

@@ -46,7 +46,8 @@ datasets::text_format format_of_queries(knn::text_index const& index, datasets::
   }
   if (asked == svmlight)
     throw usage_error(
-        "--collection-format: found 'svmlight', but the index holds words; expected the format of the queries");
+        "--collection-format: found 'svmlight', but the index holds words; expected the format of "
+        "the queries");
   return asked;
 }
 
@@ -58,8 +59,9 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.queries.empty() && arguments.collection.empty())
     throw usage_error("nothing to do, expected --queries, or --collection to index");
   if (arguments.collection.empty())
-    refuse_options(verb, text_arguments::index_options(),
-                   "cannot be combined with --index without --collection, because the index exists already");
+    refuse_options(
+        verb, text_arguments::index_options(),
+        "cannot be combined with --index without --collection, because the index exists already");
   if (arguments.text.format == "svmlight")
     refuse_options(verb, text_arguments::word_options(),
                    "cannot be combined with --collection-format svmlight, which has no words");
@@ -77,7 +79,8 @@ void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   arguments.check_outputs(verb);
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
-                   fmt::format("cannot be combined with --engine {}, expected --engine fish", arguments.engine));
+                   fmt::format("cannot be combined with --engine {}, expected --engine fish",
+                               arguments.engine));
   if (!arguments.classes.empty() && arguments.votes.empty())
     throw usage_error("--classes needs --votes");
   expect_index_file(arguments.index);
@@ -92,9 +95,11 @@ std::optional<knn::spelling_corrector> corrector_of(session& owner,
   if (!index.dictionary()) {
     if (knn::holds_vectors(index.options()))
       throw usage_error("--correct: found an index of vectors, expected an index of words");
-    throw error({arguments.index, 1, 1},
-                fmt::format("found an index without the dictionary that --correct needs, expected one made by `rulerank search text --collection DOCS --index {} --correct`",
-                            arguments.index));
+    throw error(
+        {arguments.index, 1, 1},
+        fmt::format("found an index without the dictionary that --correct needs, expected one made "
+                    "by `rulerank search text --collection DOCS --index {} --correct`",
+                    arguments.index));
   }
   auto const timer = owner.stage("dictionary");
   return std::make_optional<knn::spelling_corrector>(owner.ctx(), index);

@@ -66,7 +66,8 @@ void check_sources(search_dense_arguments const& arguments, CLI::App const& verb
     throw usage_error("nothing to do, expected --queries, or --collection to index, or --verify");
   if (arguments.collection.empty())
     refuse_options(verb, {"--metric"},
-                   "cannot be combined with --index without --collection, because the index has its own metric");
+                   "cannot be combined with --index without --collection, because the index has "
+                   "its own metric");
   expect_index_file(arguments.index);
   if (!arguments.queries.empty()) return;
   if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "needs --queries");
@@ -89,18 +90,20 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
   }
   if (is_vectors_name(arguments.out) && !is_matrix_name(arguments.out))
     throw usage_error(
-        fmt::format("--out {}: found a format that does not hold numbers of rows, expected .ivecs, .ibin, .npy, or a name of another kind for lines of text",
+        fmt::format("--out {}: found a format that does not hold numbers of rows, expected .ivecs, "
+                    ".ibin, .npy, or a name of another kind for lines of text",
                     arguments.out));
   if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
-    throw usage_error(
-        fmt::format("--values {}: expected a name that ends with .fvecs, .fbin or .npy", arguments.values));
+    throw usage_error(fmt::format(
+        "--values {}: expected a name that ends with .fvecs, .fbin or .npy", arguments.values));
   arguments.check_outputs(verb);
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
   // The rows' ids are also for --filter, and kept with an index.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
   if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
     throw usage_error(
-        fmt::format("{} has no effect with --out {}, which holds numbers of rows; write lines of text, or add --run",
+        fmt::format("{} has no effect with --out {}, which holds numbers of rows; write lines of "
+                    "text, or add --run",
                     arguments.query_ids.empty() ? "--ids" : "--query-ids", arguments.out));
 }
 
@@ -112,11 +115,13 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
     refuse_options(verb, {"--k", "--values", "--votes"}, "cannot be combined with --radius");
   if (arguments.request.radius && in_rows)
     throw usage_error(
-        fmt::format("--out {} cannot be combined with --radius, because queries have different numbers of neighbours; write lines of text",
+        fmt::format("--out {} cannot be combined with --radius, because queries have different "
+                    "numbers of neighbours; write lines of text",
                     arguments.out));
   if (arguments.leave_out_self && in_rows)
     throw usage_error(
-        fmt::format("--leave-out-self cannot be combined with --out {}, which holds k rows for each query; write lines of text",
+        fmt::format("--leave-out-self cannot be combined with --out {}, which holds k rows for "
+                    "each query; write lines of text",
                     arguments.out));
   if (!arguments.values.empty() && !in_rows)
     throw usage_error("--values needs --out with a name that ends with .ivecs, .ibin or .npy");
@@ -238,8 +243,8 @@ class dense_search {
   knn::dense_collection prepare() {
     auto const parts = run_.find_parts(1);
     if (parts && !knn::dense_collection::searches_parts(engine_))
-      throw usage_error(
-          fmt::format("--engine {} cannot search a collection in parts, expected flat", arguments_.engine));
+      throw usage_error(fmt::format(
+          "--engine {} cannot search a collection in parts, expected flat", arguments_.engine));
     if (!arguments_.collection.empty()) return index_rows(parts.is_split);
     context const& ctx = owner_.ctx();
     choose_device(knn::dense_collection::expected_values(ctx, arguments_.index, parts.is_split));

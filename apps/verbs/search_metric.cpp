@@ -55,15 +55,17 @@ void check_index_options(search_metric_arguments const& arguments, CLI::App cons
   auto const searched = knn::index_type_of(knn::metric_engine_from(arguments.engine));
   if (!arguments.collection.empty() && searched != knn::metric_index_type::automatic &&
       searched != type)
-    throw usage_error(fmt::format("--engine {} cannot search an index of type {}, expected --index-type {}",
-                                  arguments.engine, knn::name_of(type), knn::name_of(searched)));
+    throw usage_error(
+        fmt::format("--engine {} cannot search an index of type {}, expected --index-type {}",
+                    arguments.engine, knn::name_of(type), knn::name_of(searched)));
   auto const refuse = [&](std::string const& name, bool is_read, auto const& reads) {
     if (is_read || verb.count(name) == 0) return;
     std::vector<std::string_view> types;
     for (auto const& entry : knn::metric_index_types())
       if (reads(entry.which)) types.push_back(entry.name);
-    throw usage_error(fmt::format("{} has no effect on an index of type {}, expected --index-type {}", name,
-                                  knn::name_of(type), fmt::join(types, ", ")));
+    throw usage_error(
+        fmt::format("{} has no effect on an index of type {}, expected --index-type {}", name,
+                    knn::name_of(type), fmt::join(types, ", ")));
   };
   refuse("--bucket", type == knn::metric_index_type::automatic || knn::has_bucket(type),
          knn::has_bucket);
@@ -74,8 +76,8 @@ void check_index_options(search_metric_arguments const& arguments, CLI::App cons
 void expect_words(std::string_view option, std::string const& path) {
   if (auto const format = datasets::vectors_format_of_name(path))
     throw usage_error(
-        fmt::format("{}: found {}, whose name says vectors ({}); expected words, one a line", option,
-                    path, datasets::name_of(*format)));
+        fmt::format("{}: found {}, whose name says vectors ({}); expected words, one on each line",
+                    option, path, datasets::name_of(*format)));
 }
 
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
@@ -86,13 +88,14 @@ void check_usage(search_metric_arguments const& arguments, CLI::App const& verb)
     throw usage_error(
         "nothing to do, expected --queries, --check-metric, or --collection and --index");
   if (arguments.collection.empty())
-    refuse_options(verb,
-                   {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
-                   "cannot be combined with --index without --collection, because the index exists already");
+    refuse_options(
+        verb, {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
+        "cannot be combined with --index without --collection, because the index exists already");
   if (!arguments.index.empty())
     refuse_options(verb, {"--split"}, "cannot be combined with --index, which keeps one index");
   if (arguments.split > 1)
-    refuse_options(verb, {"--schedule"}, "cannot be combined with --split, whose parts each search all queries");
+    refuse_options(verb, {"--schedule"},
+                   "cannot be combined with --split, whose parts each search all queries");
   if (arguments.queries.empty())
     refuse_options(verb,
                    {"--k", "--leave-out-self", "--radius", "--filter", "--out", "--run", "--tag",
@@ -227,7 +230,8 @@ class metric_search {
                                            knn::name_of(objects.which())),
                                runs_on::cpu);
     if (owner_.ctx().devices.empty()) return false;
-    if (arguments_.split > 1) throw usage_error("--split cannot run on GPUs, expected --device cpu");
+    if (arguments_.split > 1)
+      throw usage_error("--split cannot run on GPUs, expected --device cpu");
     if (arguments_.schedule != "auto")
       throw usage_error("--schedule cannot run on GPUs, where --engine sets how to search");
     return true;

@@ -133,17 +133,17 @@ void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path
   for_each_kept(a, [&](char const* option, char const* key, auto const&) {
     if (key != std::string_view("guidelines") && verb.count(option) > 0 &&
         given.at(key) != kept.at(key))
-      throw usage_error(
-          fmt::format("{} {}: {} was started with {}, expected the same value, or a different --dir", option,
-                      json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
+      throw usage_error(fmt::format(
+          "{} {}: {} was started with {}, expected the same value, or a different --dir", option,
+          json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
   });
   std::string const* const texts[] = {&a.documents, &a.queries};
   for (std::size_t t = 0; t < 2; ++t)
     if (states[t] != state_of(*texts[t]))
-      throw error(
-          {*texts[t], 1, 1},
-          fmt::format("found texts that changed since {} was started, expected the same texts; start again with a different --dir",
-                      a.dir));
+      throw error({*texts[t], 1, 1},
+                  fmt::format("found texts that changed since {} was started, expected the same "
+                              "texts; start again with a different --dir",
+                              a.dir));
 }
 
 std::size_t words_of(datasets::text_document const& document) {
@@ -174,9 +174,10 @@ void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_op
     return;  // the first step reads them, too, and says what is wrong
   }
   if (*middle > longest)
-    owner.warn(fmt::format(
-        "half of the queries ({}) have {} words or more, and no document ({}) has more than {}; check the order: rulerank start DOCS QUERIES",
-        a.queries, *middle, a.documents, longest));
+    owner.warn(
+        fmt::format("half of the queries ({}) have {} words or more, and no document ({}) has more "
+                    "than {}; check the order: rulerank start DOCS QUERIES",
+                    a.queries, *middle, a.documents, longest));
 }
 
 /// The text of a query on one line.
@@ -424,7 +425,8 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
     text += "Undecided: no judged document is relevant.\n";
   else if (made.p >= .05)
     text +=
-        "Undecided: the difference is not significant. To judge more queries, start again with a larger --judged-queries and a different --dir.\n";
+        "Undecided: the difference is not significant. To judge more queries, start again with a "
+        "larger --judged-queries and a different --dir.\n";
   else if (made.card > made.bm25)
     text += "Deploy: the card ranks better than BM25.\n";
   else

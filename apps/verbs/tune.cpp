@@ -229,8 +229,8 @@ std::string gain_text(tuning::against_defaults const& of, eval::measure const& b
     return fmt::format(
         "tuning gained nothing over the {}, which are kept: {} on the {} of the validation set",
         defaults, gain, queries);
-  return fmt::format("tuning gained {} over the {} on the {} of the validation set: {}", gain, defaults,
-                     queries, of.gain.low > 0 ? "significant" : "not significant");
+  return fmt::format("tuning gained {} over the {} on the {} of the validation set: {}", gain,
+                     defaults, queries, of.gain.low > 0 ? "significant" : "not significant");
 }
 
 /// One line: what the chosen rules or cards have more than what fit gives without settings.
@@ -240,7 +240,8 @@ std::string beside_fit_text(tuning::against_defaults const& of, eval::measure co
       fmt::format("difference to the recommended members ({}): {}", members, interval_text(of, by));
   if (of.kept)
     return whole +
-           "; the recommended members are at least as good on these queries: use fit --members recommended, or tune --kinds rules,scorecard,linear";
+           "; the recommended members are at least as good on these queries: use fit --members "
+           "recommended, or tune --kinds rules,scorecard,linear";
   return fmt::format("{}, {}", whole, of.gain.low > 0 ? "significant" : "not significant");
 }
 

@@ -95,8 +95,8 @@ std::vector<datasets::text_document> read(session& owner, std::string const& pat
 /// A line of a file of ids.
 std::string id_line(std::string_view id) {
   if (id.find_first_of("\r\n") != id.npos)
-    throw usage_error(fmt::format("found the id '{}', expected an id without line breaks",
-                                  printable(id)));
+    throw usage_error(
+        fmt::format("found the id '{}', expected an id without line breaks", printable(id)));
   return fmt::format("{}\n", id);
 }
 

@@ -85,10 +85,10 @@ class Formats(harness.CommandLine):
             self.out("rank", "--train", "train.csv", "--discretizer", "cuts.json", "--test", "test.csv"),
             expected)
         self.expect(3, "rank", "--model", "m", "--test", "test.numbers",
-                    message="test.numbers:1:1: features have numbers, expected names such as age")
+                    message="test.numbers:1:1: found features with numbers, expected names such as age")
         self.out("fit", "--train", "train.numbers", "--model", "n", "--members", "rules")
         self.expect(3, "rank", "--model", "n", "--test", "test.csv",
-                    message="test.csv:1:1: features have names such as age, expected numbers")
+                    message="test.csv:1:1: found features with names such as age, expected numbers")
 
     def test_names_decide_and_not_numbers(self):
         """A feature that test documents do not have is as one that they do not list."""
@@ -172,7 +172,7 @@ class Formats(harness.CommandLine):
         self.assertEqual(self.out("rank", "--train", "r.csv", "--test", "test.csv"),
                          self.out("rank", "--train", "s.csv", "--test", "test.csv"))
         self.expect(3, "reduce", "--train", "pool.csv", "--out", "r.csv",
-                    message="pool.csv:1:1: no column label found, expected one")
+                    message="pool.csv:1:1: found no column label, expected one")
 
     def test_discretized_files_keep_their_form(self):
         self.out("discretize", "--train", "train.csv", "--apply", "test.csv", "--out-dir", "d")
@@ -234,7 +234,7 @@ class Formats(harness.CommandLine):
         rank = ["rank", "--train", "texts.csv", "--run", "texts.run", "--out", "s", "--test"]
         for test in (["texts.csv"], ["-"]):
             done = self.expect(0, *rank, *test, input=table)
-            note = b": ids of queries have %20 for a blank, as blue%20shoes"
+            note = b": wrote %20 for each blank in ids of queries, such as blue%20shoes"
             self.assertEqual(done.stderr.count(note), 2, done.stderr)
             done = self.expect(0, "evaluate", "--qrels", "ratings.csv", "--run", "texts.run",
                                "--metrics", "NDCG")
@@ -270,31 +270,29 @@ class Formats(harness.CommandLine):
                            "0.75") for test in ("t.csv", "t.txt")]
         self.assertEqual(*[table.replace(b"t.txt", b"t.csv") for table in tables])
         self.expect(2, *line, "--test", "t.csv", "--metrics", "MAP",
-                    message="MAP of the fractional labels of t.csv needs --relevant-from")
+                    message="MAP with the fractional labels of t.csv needs --relevant-from")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG",
-                    message="t.csv has fractional ones, expected --gain linear")
+                    message="t.csv has fractional labels; use --gain linear")
         self.file("large", b"1000 qid:1 1:1\n0 qid:1 1:2\n")
         self.file("two", b"1\n2\n")
         self.expect(2, "evaluate", "--scores", "two", "--test", "large",
-                    message="the label 1000 of large has a gain beyond doubles, expected labels up "
-                            "to 900 or --gain linear")
+                    message="found label 1000 in large, whose gain exceeds a double; expected labels up to 900, or --gain linear")
         self.out("evaluate", "--scores", "two", "--test", "large", "--gain", "linear")
         self.file("q", b"1 0 d 1\n1 0 e 1000\n")
         self.file("r", b"1 Q0 d 1 1 t\n")
         self.expect(3, "evaluate", "--qrels", "q", "--run", "r", "--profile", "letor",
-                    message="q:2:1: the label 1000 has a gain beyond doubles, expected labels up to "
-                            "900 or --gain linear")
+                    message="q:2:1: found label 1000, whose gain exceeds a double; expected labels up to 900, or --gain linear")
         self.expect(2, *line, "--test", "t.csv", "--metrics", "ERR@10", "--relevant-from", "1",
-                    message="ERR@10 has no value for fractional labels")
+                    message="ERR@10 is not defined for fractional labels")
         self.expect(2, "evaluate", "--scores", "s", "--test", "t.csv", "--metrics", "NDCG@2",
-                    message="NDCG@2: exponential gains are for whole labels")
+                    message="NDCG@2: exponential gains need whole labels")
         self.file("u.csv", b"qid,a\nq,1\nq,2\n")
         self.expect(3, "evaluate", "--scores", "s", "--test", "u.csv",
-                    message="u.csv:1:1: no column label found")
+                    message="u.csv:1:1: found no column label")
         for verb in (("reduce", "--out", "x"), ("fit", "--model", "x"), ("rank", "--test", "t.txt")):
             self.expect(3, *verb, "--train", "t.csv",
                         message='t.csv:2:1: label "0.5" is fractional, expected an integer of 0 or '
-                                "more: rules count classes, evaluate alone reads fractional labels")
+                                "more, because labels are classes; only evaluate reads fractional labels")
 
     def test_documents_to_rank_need_no_labels(self):
         expected = self.out("rank", "--train", "train.names", "--test", "test.names")
@@ -325,8 +323,8 @@ class Formats(harness.CommandLine):
                 ("a value", b"label,qid,a\n1,q,1\n0,q,x\n", '{in}:3:5: value "x" of feature a'),
                 ("cells", b"label,qid,a\n1,q\n", "{in}:2:4: 2 cells, expected 3 as in the header"),
                 ("an open quote", b'label,qid,a\n1,"q,2\n', "{in}:2:3: a quote that is not closed"),
-                ("a column twice", b"label,qid,a,a\n1,q,2,3\n", '{in}:1:13: column "a" occurs twice'),
-                ("no records", b"label,qid,a\n", "{in}:1:1: no documents found"),
+                ("a column twice", b"label,qid,a,a\n1,q,2,3\n", '{in}:1:13: found column "a" twice'),
+                ("no records", b"label,qid,a\n", "{in}:1:1: found no documents"),
                 ("labels twice", b"label,QID,a,Label\n1,q,2,1\n",
                  "{in}:1:13: found the columns label and Label, expected --label-column label or --label-column Label"),
                 ("a title that is not UTF-8", b"label,qid,gr\xf6e\n1,q,2\n", '{in}:1:11: the name "gr\\xf6e" is not UTF-8'),
@@ -380,7 +378,7 @@ class Svmlight(harness.CommandLine):
             bad("an infinite number", b"1 qid:1 1:inf\n", message='{in}:1:11: value "inf"'),
             bad("an empty file", b"", message="{in}:1:1: no documents"),
             bad("a query whose lines are not together", b"1 qid:1\n1 qid:2\n1 qid:1\n",
-                message='{in}:3:3: query "1" occurs again'),
+                message='{in}:3:3: found query "1" again'),
             read("the same with --regroup", b"1 qid:1 1:1\n1 qid:2 1:2\n0 qid:1 1:2\n", "--regroup"),
             read("test lists a later last feature", TWO, test=b"1 qid:9 1:1 7:3\n"),
             read("test lists an earlier last feature", TWO, test=b"1 qid:9 1:1\n"),

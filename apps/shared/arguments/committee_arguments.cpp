@@ -63,7 +63,8 @@ void committee_arguments::check() const {
     once(name);
   }
   if (by == learners::strategy::committee && seen.size() < 2)
-    throw usage_error(fmt::format("--committee {}: found one member, expected two or more", members));
+    throw usage_error(
+        fmt::format("--committee {}: found one member, expected two or more", members));
   if (by == learners::strategy::margin && learners().empty())
     throw usage_error("--select margin needs a member that learns, and --committee has none");
 }

@@ -31,7 +31,8 @@ std::vector<double> budgets_from(std::string const& list) {
           fmt::format("--budgets: found '{}', expected shares such as 1%,2.5%,100%", word));
     if (!shares.empty() && *percent / 100 <= shares.back())
       throw usage_error(fmt::format(
-          "--budgets: found '{}' after a share that is not smaller, expected ascending shares", word));
+          "--budgets: found '{}' after a share that is not smaller, expected ascending shares",
+          word));
     shares.push_back(*percent / 100);
   }
   return shares;
@@ -82,8 +83,7 @@ bool curve_arguments::asked_for() const {
 }
 
 void curve_arguments::expect_none() const {
-  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"},
-                 "{} needs --systems");
+  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"}, "{} needs --systems");
 }
 
 experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {

@@ -40,8 +40,9 @@ void dense_arguments::check(CLI::App const& verb) const {
         throw usage_error(fmt::format("{} needs --candidates-from both", name));
   auto const options = fusion.options(verb);
   if (!options.weights.empty() && options.weights.size() != 2)
-    throw usage_error(fmt::format("--run-weights: found {}, expected two: the weight of text and the weight of vectors",
-                                  counted(options.weights.size(), "number")));
+    throw usage_error(fmt::format(
+        "--run-weights: found {}, expected two: the weight of text and the weight of vectors",
+        counted(options.weights.size(), "number")));
 }
 
 std::vector<session::named_input> dense_arguments::inputs() const {

@@ -52,7 +52,8 @@ void label_arguments::check(std::string const& train) const {
     if (resume.empty())
       throw usage_error("--oracle ask needs --resume FILE, which keeps the answers");
     if (!pending.empty())
-      throw usage_error("--pending cannot be combined with --oracle ask, expected --oracle file or file:P");
+      throw usage_error(
+          "--pending cannot be combined with --oracle ask, expected --oracle file or file:P");
     if (train == "-")
       throw usage_error(
           "--oracle ask reads answers from standard input, expected a file for --train");
@@ -65,7 +66,8 @@ void label_arguments::check(std::string const& train) const {
   if (!view.show.empty() && oracle != "ask" && pending.empty())
     throw usage_error("--show needs --oracle ask or --pending");
   if (oracle == "ask" && batch != 0)
-    throw usage_error("--batch cannot be combined with --oracle ask, expected --oracle file or file:P");
+    throw usage_error(
+        "--batch cannot be combined with --oracle ask, expected --oracle file or file:P");
   if (oracle == "file" && !resume.empty())
     throw usage_error("--resume needs --oracle ask or file:P, whose answers it keeps");
 }

@@ -148,7 +148,8 @@ l2r::scorecard_options member_arguments::scorecard() const {
     options.points_penalty = penalty.value_or(options.points_penalty);
   }
   if (options.cross_fit && smoothness)
-    throw usage_error("--smoothness cannot be combined with --points-penalty cross-fit, which chooses both");
+    throw usage_error(
+        "--smoothness cannot be combined with --points-penalty cross-fit, which chooses both");
   options.smoothness = smoothness.value_or(options.smoothness);
   options.folds = folds;
   l2r::check(options);
@@ -255,12 +256,14 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
     for (char const* const option : one.options) {
       if (verb_->count(option) == 0) continue;
       if (recommended)
-        throw usage_error(fmt::format(
-            "{} cannot be combined with --members {}, which chooses all options; expected --members {}", option,
-            recommended_members, one.words()));
+        throw usage_error(
+            fmt::format("{} cannot be combined with --members {}, which chooses all options; "
+                        "expected --members {}",
+                        option, recommended_members, one.words()));
       if (!one.fits(kinds))
-        throw usage_error(fmt::format("{} applies to members of the kind {} alone; expected --members {}",
-                                      option, one.words(), one.words()));
+        throw usage_error(
+            fmt::format("{} applies to members of the kind {} alone; expected --members {}", option,
+                        one.words(), one.words()));
     }
 }
 

@@ -73,8 +73,7 @@ std::size_t sampler_arguments::partition_count() const {
 
 void sampler_arguments::check() const {
   if (stop_when_dry && max_documents == 0)
-    throw usage_error(
-        "--stop-when-dry needs --max-documents");
+    throw usage_error("--stop-when-dry needs --max-documents");
   partition_count();
   order();
   al::engine_from(engine);
@@ -113,7 +112,8 @@ al::sample reduce_labelled(session& owner, al::sampler_options const& options,
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
     if (train.labels[d] == datasets::unlabelled)
       throw error(datasets::place_of(train, d),
-                  "this chosen document has no label, expected a label, or --pending FILE to list the documents to label");
+                  "this chosen document has no label, expected a label, or --pending FILE to list "
+                  "the documents to label");
     return train.labels[d];
   });
 }

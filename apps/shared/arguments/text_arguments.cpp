@@ -146,7 +146,8 @@ void text_arguments::check_weights(CLI::App const& verb) const {
     expect_none_of(verb, {"--weights", "--tf", "--metric"},
                    "{} cannot be combined with --weighting, which sets it");
   } else if (weights == "bm25" && !tf.empty()) {
-    throw usage_error("--tf cannot be combined with --weights bm25, which has its own term frequency");
+    throw usage_error(
+        "--tf cannot be combined with --weights bm25, which has its own term frequency");
   }
 }
 
@@ -181,7 +182,8 @@ void warn_without_terms(session& owner, knn::text_index const& index) {
   if (index.terms().size() > 0) return;
   auto const& options = index.options();
   owner.warn(fmt::format(
-      "--min-documents {1} and --max-share {2} leave no term of {0}, so all similarities are 0; lower --min-documents or raise --max-share",
+      "--min-documents {1} and --max-share {2} leave no term of {0}, so all similarities are 0; "
+      "lower --min-documents or raise --max-share",
       counted(index.ids().size(), "document"), options.min_documents, options.max_share));
 }
 

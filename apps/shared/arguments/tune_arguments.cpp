@@ -113,8 +113,7 @@ void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const 
     for (char const* const name : one.options)
       if (CLI::Option const* const option = verb_->get_option_no_throw(name);
           option != nullptr && option->count() > 0)
-        throw usage_error(
-            fmt::format("{} needs {} among --kinds ({})", name, one.words(), kinds));
+        throw usage_error(fmt::format("{} needs {} among --kinds ({})", name, one.words(), kinds));
   }
 }
 

@@ -51,7 +51,8 @@ void make_names_distinct(std::vector<eval::system_values>& systems,
   std::set<std::string> seen;
   for (eval::system_values const& system : systems)
     if (!seen.insert(system.name).second)
-      throw usage_error(fmt::format("found the system '{}' twice, expected different names", system.name));
+      throw usage_error(
+          fmt::format("found the system '{}' twice, expected different names", system.name));
 }
 
 std::vector<std::string> fold_names(std::string const& folder) {

@@ -17,7 +17,11 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::string_view help =
-    "  0, 1, ...   label the document\n  s, skip     leave this document out; another one takes its place\n  u, undo     take back the last answer\n  t, text     show the whole text (with --show)\n  a, all      show all features of the document\n  e, estimate estimate how many more labels are needed\n  f, finish   end here; the documents chosen so far are the result\n  q, quit     stop; the same command continues here later\n";
+    "  0, 1, ...   label the document\n  s, skip     leave this document out; another one takes "
+    "its place\n  u, undo     take back the last answer\n  t, text     show the whole text (with "
+    "--show)\n  a, all      show all features of the document\n  e, estimate estimate how many "
+    "more labels are needed\n  f, finish   end here; the documents chosen so far are the result\n  "
+    "q, quit     stop; the same command continues here later\n";
 
 std::string trimmed(std::string const& text) {
   std::size_t const begin = text.find_first_not_of(" \t\r");

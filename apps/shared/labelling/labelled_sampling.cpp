@@ -109,7 +109,8 @@ labelled_sample sample_with_labels(session& owner, label_arguments const& asking
   bool const by_person = asking.oracle == "ask";
   if (by_person && std::ranges::find(train.labels, datasets::unlabelled) == train.labels.end())
     throw usage_error(
-        fmt::format("--oracle ask: all documents of {} have labels, expected some without; --unlabelled sets the label that means none",
+        fmt::format("--oracle ask: all documents of {} have labels, expected some without; "
+                    "--unlabelled sets the label that means none",
                     train.name));
   auto const timer = owner.stage("reduce");
   al::labelling work(owner.ctx(), pool.binned, options);
@@ -173,7 +174,8 @@ void refuse_unlabelled(label_arguments const& asking, datasets::dataset const& t
                        std::size_t document, std::string_view verb) {
   std::string const table = asking.labels_file();
   throw error(datasets::place_of(train, document),
-              fmt::format("this {} document has no label, expected a label{}, or --pending FILE to list the documents to label",
+              fmt::format("this {} document has no label, expected a label{}, or --pending FILE to "
+                          "list the documents to label",
                           verb, table.empty() ? "" : " in " + table));
 }
 

@@ -233,8 +233,9 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
   if (!sample.ran_dry) return;
   auto const counts = documents_by_reason(sample);
   if (counts.size() == 1 && sample.documents.size() == documents) return;
-  std::string text = fmt::format("the rules ran dry: every {} left has as many rules as a chosen one or more",
-                                 arguments.whole_queries ? "query" : "document");
+  std::string text =
+      fmt::format("the rules ran dry: every {} left has as many rules as a chosen one or more",
+                  arguments.whole_queries ? "query" : "document");
   if (counts.size() > 1) {
     std::vector<std::string> stages;
     for (auto const& [of, chosen] : counts)
@@ -253,7 +254,8 @@ void warn_of_order(session& owner, reduction_arguments const& arguments,
   auto const found = datasets::order_of_labels(pool.binned.labels, pool.query_begin);
   if (!found.predicts_labels()) return;
   owner.warn(
-      fmt::format("{}: {}; --ties index follows this order, so the choice may use labels that you do not have; use --ties seeded",
+      fmt::format("{}: {}; --ties index follows this order, so the choice may use labels that you "
+                  "do not have; use --ties seeded",
                   pool.train.name, datasets::describe(found)));
 }
 

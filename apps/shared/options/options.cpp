@@ -173,7 +173,7 @@ std::string words_of(CLI::ParseError const& wrong) {
   std::string const text = wrong.what();
   if (auto const [option, most, found] = around(text, ": At Most ", " required but received ");
       !option.empty())
-    return fmt::format("{}: found it {} times, expected it {}", option, found,
+    return fmt::format("{}: given {} times, expected {}", option, found,
                        most == "1" ? "once" : fmt::format("at most {} times", most));
   if (auto const [option, least, found] = around(text, ": At Least ", " required but received ");
       !option.empty())
@@ -190,7 +190,8 @@ std::string words_of(CLI::ParseError const& wrong) {
 
 CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
   auto const read = [](std::string const& path) {
-    if (path.empty()) throw usage_error("found an empty path, expected the name of a file or folder");
+    if (path.empty())
+      throw usage_error("found an empty path, expected the name of a file or folder");
   };
   return offer_files(verb, expect_read(verb, option, read, {}));
 }

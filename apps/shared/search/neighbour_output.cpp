@@ -111,7 +111,8 @@ void class_votes::learn(std::vector<std::string> const& labels) {
   for (std::string const& label : labels) of_item_.push_back(number(label));
   if (!labels.empty() && names_.empty())
     throw usage_error(
-        "--votes: found no document with a label, expected --labels, labels in JSON, or a folder for each label");
+        "--votes: found no document with a label, expected --labels, labels in JSON, or a folder "
+        "for each label");
 }
 
 void class_votes::add(std::string const& id, std::string const& label, std::uint32_t given) {

@@ -54,10 +54,11 @@ void pool_arguments::check(CLI::App const& verb) {
   fusion = dense.fusion.options(verb);
   for (std::string const& path : {collection, topics, qrels})
     if (path == "-")
-      throw usage_error(
-          "--collection, --topics and --qrels: found standard input, expected files");
+      throw usage_error("--collection, --topics and --qrels: found standard input, expected files");
   if (dense.vectors == "-" || dense.topic_vectors == "-")
-    throw usage_error("--vectors and --topic-vectors: found standard input, expected files, whose names say their format");
+    throw usage_error(
+        "--vectors and --topic-vectors: found standard input, expected files, whose names say "
+        "their format");
 }
 
 knn::text_index_options pool_arguments::index_options(session& owner) {

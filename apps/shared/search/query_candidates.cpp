@@ -35,12 +35,13 @@ void query_arguments::check(CLI::App const& verb) const {
     throw usage_error(fmt::format("--query: found no words, expected some to search {} for",
                                   pool.collection.empty() ? "--index" : "--collection"));
   if (pool.collection.empty())
-    throw usage_error(
-        index.empty()
-            ? "--query needs --collection, the documents"
-            : "--index needs --collection here: features such as BM25_of_document need counts of words, which an index does not hold");
+    throw usage_error(index.empty()
+                          ? "--query needs --collection, the documents"
+                          : "--index needs --collection here: features such as BM25_of_document "
+                            "need counts of words, which an index does not hold");
   if (!index.empty())
-    expect_none_of(verb, {"--stemmer"}, "{} cannot be combined with --index, which sets how words become terms");
+    expect_none_of(verb, {"--stemmer"},
+                   "{} cannot be combined with --index, which sets how words become terms");
 }
 
 namespace {
@@ -92,10 +93,10 @@ query_candidates find_query_candidates(session& owner, query_arguments& argument
                                                   : open_collection(owner, arguments, options);
   features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
   if (found.lists.front().empty())
-    throw error(
-        {pool.collection, 1, 1},
-        fmt::format("found no document with a word of the query '{}', stop words left out; expected one at least",
-                    arguments.query));
+    throw error({pool.collection, 1, 1},
+                fmt::format("found no document with a word of the query '{}', stop words left out; "
+                            "expected one at least",
+                            arguments.query));
   query_candidates made;
   made.pairs = make_pairs(owner, collection, inputs.topics, found.lists,
                           {.most = pool.candidates, .name = "--query", .named_features = true});

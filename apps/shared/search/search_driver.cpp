@@ -60,7 +60,8 @@ void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
 void search_arguments::check_outputs(CLI::App const& verb) const {
   if (run.empty()) refuse_options(verb, {"--tag"}, "needs --run, whose last column it sets");
   if (leave_out_self && !votes.empty())
-    throw usage_error("--leave-out-self cannot be combined with --votes, which counts all neighbours");
+    throw usage_error(
+        "--leave-out-self cannot be combined with --votes, which counts all neighbours");
 }
 
 void expect_index_file(std::string const& index) {
