@@ -159,7 +159,7 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
                             counted(rows, "pair")));
   if (result.unknown > 0)
     owner.warn(fmt::format(
-        "{}: left out {} of {}, which are not in the pool; the first is '{}' ({}:{})", path,
+        "{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})", path,
         result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
         datasets::place_of(columns, *result.first_unknown).line));
   if (result.matched < data.size())

@@ -98,10 +98,10 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
 std::size_t write_letor(session& owner, datasets::judgments_read const& read, output_file& out) {
   datasets::labelled_log const labelled = datasets::label_log(read.log, read.judgments);
   if (labelled.without_label > 0)
-    owner.warn(fmt::format("left out {} of the log, which have no judgment",
+    owner.warn(fmt::format("left out {} of the log for lack of a judgment",
                            counted(labelled.without_label, "document")));
   if (labelled.without_features > 0)
-    owner.warn(fmt::format("left out {}, whose documents are not in the log",
+    owner.warn(fmt::format("left out {} for lack of a document in the log",
                            counted(labelled.without_features, "judgment")));
   datasets::write_svmlight(labelled.data, out);
   return labelled.data.size();

@@ -118,8 +118,8 @@ void say_what_to_expect(session& owner, rules::rule_size rule_size, double perce
     return;
   }
   std::string text = fmt::format(
-      "measured on OHSUMED and MQ2008: --rule-size {} chooses {} to {} % of the documents, and "
-      "ranking by them {} on average against all documents",
+      "measured on OHSUMED and MQ2008, in the order of the files: --rule-size {} chooses {} to {} "
+      "% of the documents, and ranking by them {} on average against all documents",
       rule_size, of->least, of->most, of->map);
   for (measured_size const& other : measured)
     if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)

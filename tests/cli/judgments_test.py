@@ -160,8 +160,8 @@ class Judgments(harness.CommandLine):
                 self.file("log.jsonl", "".join(json.dumps(one) + "\n" for one in responses).encode())
                 done = self.expect(0, "judgments", "log.jsonl", "--to", "letor", "--judgments", "ratings.csv",
                                    "--queries-out", "queries.tsv", "--out", "train.txt",
-                                   message="left out 2 documents of the log, which have no judgment")
-                self.assertIn("left out 2 judgments, whose documents are not in the log", done.stderr.decode())
+                                   message="left out 2 documents of the log for lack of a judgment")
+                self.assertIn("left out 2 judgments for lack of a document in the log", done.stderr.decode())
                 self.assertEqual(self.read_text("train.txt"), expected)
                 self.assertEqual(self.read_text("queries.tsv").splitlines()[:2], ["1\tred dress", '2\tshoes, "dry"'])
                 # A file a query, named by its id, and judgments by id.

@@ -92,7 +92,7 @@ datasets::dataset reading_arguments::read_judged(session& owner, std::string con
   }
   auto const known = datasets::labelled_documents(data, purpose);
   if (known.size() == data.size()) return data;
-  owner.say(fmt::format("{}: left out {} of {}, which have no label", data.name,
+  owner.say(fmt::format("{}: left out {} of {} for lack of a label", data.name,
                         data.size() - known.size(), counted(data.size(), "document")));
   return datasets::subset(data, known);
 }
