@@ -274,13 +274,13 @@ std::vector<odd_file> odd_files() {
       {"feature 2^31", "label,qid,2147483648\n1,1,2\n",
        "f:1:11: feature \"2147483648\" is too large"},
       {"a header with an open quote", "label,qid,\"a\n1,1,2\n",
-       "f:1:11: a quote that is not closed"},
+       "f:1:11: found a quote that is not closed"},
       {"a fault on a header's second line", "label,qid,\"a\nb\",\"x\"y\n1,1,2,3\n",
        "f:2:7: found \"y\" after a quote, expected a comma or the line's end"},
       // Broken: records.
-      {"too few cells", "label,qid,a\n1,1,2\n1,1\n", "f:3:4: 2 cells, expected 3 as in the header"},
-      {"too many cells", "label,qid,a\n1,1,2,3\n", "f:2:7: 4 cells, expected 3 as in the header"},
-      {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: 4 cells, expected 3"},
+      {"too few cells", "label,qid,a\n1,1,2\n1,1\n", "f:3:4: found 2 cells, expected 3 as in the header"},
+      {"too many cells", "label,qid,a\n1,1,2,3\n", "f:2:7: found 4 cells, expected 3 as in the header"},
+      {"a delimiter at the end", "label,qid,a\n1,1,2,\n", "f:2:7: found 4 cells, expected 3"},
       {"a word for a value", "label,qid,a\n1,1,2\n\n0,2,x\n",
        "f:4:5: value \"x\" of feature a is not"},
       {"a fault behind a quoted line end", "label,qid,docid,a\n1,1,\"d\",2\n0,1,\"d\n\",x\n",
@@ -295,7 +295,7 @@ std::vector<odd_file> odd_files() {
       {"a fractional label", "a,qid,label\n2,1,1.5\n",
        "f:2:5: label \"1.5\" is fractional, expected an integer of 0 or more"},
       {"no label", "label,qid,a\n1,1,2\n,1,2\n",
-       "f:3:1: no label, expected an integer of 0 or more"},
+       "f:3:1: found no label, expected an integer of 0 or more"},
       {"a word for a label", "label,qid,a\ngood,1,2\n", "f:2:1: label \"good\" is not a number"},
       {"no qid in a record", "label,qid,a\n1,,2\n", "f:2:3: no qid, expected one"},
       {"a qid that is a comment", "label,qid,a\n1,#,2\n", "f:2:3: qid \"#\", expected one word"},
@@ -305,11 +305,11 @@ std::vector<odd_file> odd_files() {
       {"letters behind a quote", "label,qid,a\n1,\"q\"1,2\n",
        "f:2:6: found \"1\" after a quote, expected a"},
       {"an open quote", "label,qid,a\n1,1,2\n1,\"1,2\n0,1,2\n",
-       "f:3:3: a quote that is not closed"},
+       "f:3:3: found a quote that is not closed"},
       {"an open quote, closed by another", "label,qid,a\n1,\"1,2\n0,\"1\",2\n",
        "f:3:4: found \"1\" after a quote"},
-      {"NUL in a cell", "label,qid,a\n1,1,2\0\n"s, "f:2:6: a NUL byte, expected text"},
-      {"NUL in quotes", "label,qid,a\n1,\"1\0\",2\n"s, "f:2:5: a NUL byte, expected text"},
+      {"NUL in a cell", "label,qid,a\n1,1,2\0\n"s, "f:2:6: found a NUL byte, expected text"},
+      {"NUL in quotes", "label,qid,a\n1,\"1\0\",2\n"s, "f:2:5: found a NUL byte, expected text"},
       {"carriage returns for line ends", "label,qid,a\r1,1,2\r",
        "f:1:12: found a carriage return inside"},
       {"a semicolon for a comma", "label;qid;a\n1;1;2\n",
@@ -339,7 +339,7 @@ std::vector<odd_file> odd_files() {
        "f:2:1: found no label, expected an integer of 0 or more (or set unlabelled to -1 if an "
        "empty cell means that the document has no label)"},
       {"no label among fractional ones", "label,qid,a\n,1,2\n",
-       "f:2:1: no label, expected a number of 0 or more", fractional},
+       "f:2:1: found no label, expected a number of 0 or more", fractional},
   };
 }
 
@@ -422,7 +422,7 @@ TEST(delimited, faults_between_semicolons_have_places) {
        "f.csv:2:5: value \"0,5\" of feature a is not a number, expected a number such as 0.5, or "
        "nan or NULL"},
       {"1;\"q\"1;2\n", "f.csv:2:6: found \"1\" after a quote, expected a semicolon..."},
-      {"1;q\n", "f.csv:2:4: 2 cells, expected 3..."},
+      {"1;q\n", "f.csv:2:4: found 2 cells, expected 3..."},
   };
   expect_messages(rows, [](std::string const& records) {
     return message_of([&] { parse_dataset({}, "label;qid;a\n" + records, "f.csv"); });

@@ -139,7 +139,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
       {"query,docid,rating\n", ":1:1: found no judgments..."},
       {"[1]", ":1:1: found an array, expected an object with judgmentRatings (srw), topics..."},
       {"{\"a\": 1}", ":1:1: found an object, expected an object with judgmentRatings (srw), ..."},
-      {"{\"judgmentRatings\": [", ":1:22: malformed JSON, expected judgments or a feature log..."},
+      {"{\"judgmentRatings\": [", ":1:22: found malformed JSON, expected judgments or a feature log..."},
       {"{\"judgmentRatings\": []}", ":1:1: found no judgments..."},
       {"{\"judgmentRatings\": []}\n{}", ":2:1: found an object, expected the end of the file..."},
       {"{\"judgmentRatings\": []} {}",

@@ -310,7 +310,7 @@ TEST_F(text_files, jsonl_faults) {
   std::string const good = "{\"id\":1,\"text\":\"a\"}\n";
   std::string const again = " again, expected each once";
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
-            ":2:19: malformed JSON, expected a document (synta");
+            ":2:19: found malformed JSON, expected a document (synta");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
             ":2:17: found the byte FF, expected UTF-8; t");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"n\":1e999,\"text\":\"\"}\n"),
@@ -344,7 +344,7 @@ TEST_F(text_files, jsonl_faults) {
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
-            ":1:1: malformed JSON, expected a document");
+            ":1:1: found malformed JSON, expected a document");
 }
 
 // Members by their names

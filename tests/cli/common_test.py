@@ -116,7 +116,7 @@ class Usage(harness.CommandLine):
                             message=f"{one} and {other} cannot both be standard input")
         for words, option in ((["evaluate", "--test", a, "--scores", "a=-", "b=-"], "--scores"),
                               (["evaluate", "--qrels", a, "--run", "a=-", "b=-"], "--run")):
-            self.expect(2, *words, message=f"{option} is standard input twice")
+            self.expect(2, *words, message=f"{option}: found standard input twice")
         self.expect(2, "rank", "--train", "/dev/stdin", "--test", "-", "--out", "out", input=text,
                     message="--train and --test cannot both be")
         self.expect(0, *rank, input=text)
@@ -254,7 +254,7 @@ class Usage(harness.CommandLine):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         for words in (["reduce", "--train", a, "--discretizer", self.folder],
                       ["rank", "--test", a, "--model", self.folder]):
-            self.expect(3, *words, "--out", "r.txt", message=f"{self.folder}: a folder, expected a ")
+            self.expect(3, *words, "--out", "r.txt", message=f"{self.folder}: found a folder, expected a ")
 
     def test_a_message_is_bounded(self):
         a = self.file("a.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n")
@@ -824,7 +824,7 @@ class Terminal(harness.CommandLine):
         train = self.file("train.txt", b"1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:3 1:2\n")
         for line, said in (
                 (["rank", "--train", train, "--test", train, "--out", "s"],
-                 "rulerank: ranked 4 documents of 3 queries with project, scores in s\n"),
+                 "rulerank: ranked 4 documents of 3 queries with project; wrote the scores to s\n"),
                 (["split", "--in", train, "--fold-count", "3", "--out-dir", "f"],
                  "rulerank: 3 folds in f; f/Fold1 has "),
                 ([*SAMPLE, "--out-dir", "d"], "rulerank: 1 fold in d; d/Fold1 has 36 training, "),

@@ -380,8 +380,8 @@ class Explain(harness.CommandLine):
         both = self.explain(*words, "--against-rank", 5)
         for shown in (text, markdown, both):
             self.assertIn("split evenly among its items", shown)
-        self.assertIn("speak for the first", both)
-        self.assertIn("speak for the second", both)
+        self.assertIn("favour the first", both)
+        self.assertIn("favour the second", both)
 
     def test_bytes_that_are_no_utf_8(self):
         names = self.file("latin-1", b"1 L\xe4nge\n2 b\n3 c\n")
@@ -480,7 +480,7 @@ class Explain(harness.CommandLine):
         def row(name, message, names=NAMES, train=TRAIN, test=TEST):
             return Row(name, test, line, 3, message, files={"train": train, "names": names})
         self.check_rows([
-            row("no names", "{names}:1:1: no features", names=b""),
+            row("no names", "{names}:1:1: found no features", names=b""),
             row("a word", "{names}:2:1: found \"title\", expected a feature's number",
                 names=b"1 BM25\ntitle BM25\n"),
             row("named twice", "{names}:2:1: found feature 1 twice", names=b"1 a\n1 b\n"),

@@ -238,7 +238,7 @@ class Features(harness.CommandLine):
         self.assertIn(b"own.csv: 2 columns are joined to features with numbers: 47 clicks, 48 page_rank\n", done.stderr)
         self.file("many.csv", b"docid,qid," + b",".join(b"c%02d" % c for c in range(12)) + b"\nA,1" + b",1" * 12 + b"\n")
         done = self.expect(0, "features", "--pool", "letor.txt", "--join", "many.csv", "--out", "many.txt")
-        self.assertIn(b"number: 47 c00, 48 c01, 49 c02, 50 c03, 51 c04, 52 c05, 53 c06, 54 c07 and 4 more up to 58\n", done.stderr)
+        self.assertIn(b"numbers: 47 c00, 48 c01, 49 c02, 50 c03, 51 c04, 52 c05, 53 c06, 54 c07 and 4 more up to 58\n", done.stderr)
         self.assertEqual(self.read_text("names.tsv"), "47\tclicks\n48\tpage_rank\n")
         self.assertEqual(self.read_text("wide.txt"), "1 qid:1 1:2 46:3 47:3 48:0.5 #docid = A\n"
                          "0 qid:1 2:1 47:NaN 48:NaN #docid = B\n2 qid:2 1:1 47:4 48:NaN #docid = A\n")
@@ -254,7 +254,7 @@ class Features(harness.CommandLine):
         own = "\ufeffdocid,qid,clicks\r\n" + "".join(
             f"{d},{q},{i}\r\n" for i, (q, d) in enumerate(pairs) if i % 3) + "N000,T99,5\r\n"
         self.file("own.csv", own.encode())
-        self.features("joined.csv", "--join", "own.csv", message="own.csv: 1 of ")
+        self.features("joined.csv", "--join", "own.csv", message="own.csv: left out 1 of ")
         joined = list(csv.DictReader(io.StringIO(self.read_text("joined.csv"))))
         for i, (row, pair) in enumerate(zip(joined, pairs)):
             self.assertEqual((row["qid"], row["docid"]), pair)
@@ -328,7 +328,7 @@ class Features(harness.CommandLine):
             Row("a word for a number", (head + "T01,N1,many\n").encode(), line, 3, "{in}:2:8: "),
             Row("a decimal comma", "qid;docid;clicks\nT01;N1;0,5\n".encode(), line, 3,
                 '{in}:2:8: value "0,5" of feature clicks is not a number, expected a number such as 0.5, or nan or NULL'),
-            Row("a cell too few", (head + "T01,N1\n").encode(), line, 3, "{in}:2:7: 2 cells"),
+            Row("a cell too few", (head + "T01,N1\n").encode(), line, 3, "{in}:2:7: found 2 cells"),
             Row("an open quote", (head + 'T01,N1,"1\n').encode(), line, 3, "{in}:2:8: "),
             Row("an empty file", b"", line, 3, "{in}:1:1: "),
             Row("a pool with a word for a number", b"-1 qid:T01 a:1 b:x # docid = N1\n",
@@ -336,7 +336,7 @@ class Features(harness.CommandLine):
             Row("a pool without a qid", b"-1 a:1 # docid = N1\n", "features --pool {in} --join {own} --out {out}", 3,
                 "{in}: no line has a qid",
                 {"own": (head + good).encode()}),
-            Row("an empty pool", b"", "features --pool {in} --join {own} --out {out}", 3, "{in}:1:1: no documents",
+            Row("an empty pool", b"", "features --pool {in} --join {own} --out {out}", 3, "{in}:1:1: found no documents",
                 {"own": (head + good).encode()}),
             Row("a document that is no JSON", b'{"id": "1", "text": "rye"}\n{"id": "2"\n',
                 "features --collection {in} --topics {topics} --out {out}", 3, "{in}:2:", {"topics": b"1\trye\n"}),
@@ -374,7 +374,7 @@ class Features(harness.CommandLine):
                  "--leave-out-self cannot be combined with --run"),
                 (["features", *TEXT, "--out", "o", "--run", "r", "--candidates", "9"], "--candidates"),
                 (["features", *TEXT, "--out", "o", "--vectors", "v"], "--vectors needs"),
-                (["features", *TEXT, "--out", TEXT[1]], "is an input too")):
+                (["features", *TEXT, "--out", TEXT[1]], "is also an input")):
             with self.subTest(message):
                 self.expect(2, *words, message=message)
 

@@ -215,7 +215,7 @@ class Formats(harness.CommandLine):
                             (self.folder / f"i.{form}").read_text().splitlines()]
                            for form in ("csv", "numbers")])
         self.expect(3, "reduce", "--train", "train.csv", "--out", "x", "--feature-order",
-                    "file:numbers", message="numbers:1:1: found '4', expected a feature of the")
+                    "file:numbers", message="numbers:1:1: found '4', expected a feature name of the")
 
     def test_single_features_by_name(self):
         table = self.out("evaluate", "--test", "test.csv", "--feature", "bm25,age", "--format", "tsv")
@@ -312,7 +312,7 @@ class Formats(harness.CommandLine):
         mixed = sorted(self.test, key=lambda document: document[2][-1])
         self.file("mixed.csv", delimited(mixed, COLUMNS))
         self.file("mixed.names", svmlight(mixed))
-        self.expect(3, "rank", "--train", "train.csv", "--test", "mixed.csv", message="occurs again")
+        self.expect(3, "rank", "--train", "train.csv", "--test", "mixed.csv", message="found query")
         self.assertEqual(*[self.out("rank", "--train", "train.csv", "--regroup", "--test", test)
                            for test in ("mixed.csv", "mixed.names")])
 
@@ -321,8 +321,8 @@ class Formats(harness.CommandLine):
         self.check_rows([
             Row(name, data, line, 3, message) for name, data, message in (
                 ("a value", b"label,qid,a\n1,q,1\n0,q,x\n", '{in}:3:5: value "x" of feature a'),
-                ("cells", b"label,qid,a\n1,q\n", "{in}:2:4: 2 cells, expected 3 as in the header"),
-                ("an open quote", b'label,qid,a\n1,"q,2\n', "{in}:2:3: a quote that is not closed"),
+                ("cells", b"label,qid,a\n1,q\n", "{in}:2:4: found 2 cells, expected 3 as in the header"),
+                ("an open quote", b'label,qid,a\n1,"q,2\n', "{in}:2:3: found a quote that is not closed"),
                 ("a column twice", b"label,qid,a,a\n1,q,2,3\n", '{in}:1:13: found column "a" twice'),
                 ("no records", b"label,qid,a\n", "{in}:1:1: found no documents"),
                 ("labels twice", b"label,QID,a,Label\n1,q,2,1\n",
@@ -337,10 +337,10 @@ class Formats(harness.CommandLine):
                 ("the same in SVMlight", b"1 qid:1 a\xc2\x9bb:1\n",
                  '{in}:1:9: feature "a\\xc2\\x9bb" is not a number or a name'),
                 ("an empty label", b"label,qid,a\n1,q,2\n,q,3\n",
-                 "{in}:3:1: no label, expected an integer of 0 or more (or set unlabelled to -1 if"),
+                 "{in}:3:1: found no label, expected an integer of 0 or more (or set unlabelled to -1 if"),
                 ("names and numbers", b"label\tqid\ta\t7\n1\tq\t1\t2\n",
-                 "{in}:1:13: a feature by number"),
-                ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: a feature by number"),
+                 "{in}:1:13: found a feature by number"),
+                ("mixed features", b"1 qid:1 a:1\n0 qid:1 2:1\n", "{in}:2:9: found a feature by number"),
             )])
 
 
@@ -369,14 +369,14 @@ class Svmlight(harness.CommandLine):
             read("integer-valued float labels", b"1.0 qid:1 1:1\n0.0 qid:1 1:2\n"),
             read("NULL and nan values", b"1 qid:1 1:NULL 2:1\n0 qid:1 1:nan 2:2\n"),
             read("unsorted features", b"1 qid:1 2:5 1:1\n0 qid:1 2:4 1:2\n"),
-            bad("a duplicate feature", b"1 qid:1 1:1 1:1\n", message="{in}:1:13: feature 1"),
-            bad("feature 0", b"1 qid:1 0:1\n", message="{in}:1:9: feature 0"),
+            bad("a duplicate feature", b"1 qid:1 1:1 1:1\n", message="{in}:1:13: found feature 1"),
+            bad("feature 0", b"1 qid:1 0:1\n", message="{in}:1:9: found feature 0"),
             read("feature 0 with --zero-based", b"1 qid:1 0:1\n0 qid:1 0:2\n", "--zero-based"),
             bad("a negative label", b"-1 qid:1 1:1\n", message='{in}:1:1: label "-1" is negative'),
             bad("a fractional label", b"1.5 qid:1 1:1\n", message='{in}:1:1: label "1.5" is frac'),
             bad("a malformed number", b"1 qid:1 1:1.1.1\n", message='{in}:1:11: value "1.1.1"'),
             bad("an infinite number", b"1 qid:1 1:inf\n", message='{in}:1:11: value "inf"'),
-            bad("an empty file", b"", message="{in}:1:1: no documents"),
+            bad("an empty file", b"", message="{in}:1:1: found no documents"),
             bad("a query whose lines are not together", b"1 qid:1\n1 qid:2\n1 qid:1\n",
                 message='{in}:3:3: found query "1" again'),
             read("the same with --regroup", b"1 qid:1 1:1\n1 qid:2 1:2\n0 qid:1 1:2\n", "--regroup"),

@@ -62,7 +62,7 @@ class Fuse(harness.CommandLine):
         self.file("text.run.gz", gzip.compress(TEXT))
         done = self.expect(0, "fuse", "--run", "text.run.gz", "-", "--out", "both.run", "--tag", "both",
                            "--json", "--manifest", "m.json", input=DENSE,
-                           message="rulerank: fused 2 runs into 6 documents of 2 queries, in both.run")
+                           message="rulerank: fused 2 runs into 6 documents of 2 queries; wrote both.run")
         summary = json.loads(done.stdout)
         self.assertEqual({key: summary[key] for key in ("runs", "queries", "documents", "method")},
                          {"runs": 2, "queries": 2, "documents": 6, "method": "rrf"})
@@ -77,7 +77,7 @@ class Fuse(harness.CommandLine):
 
     def test_a_query_that_a_run_lacks_is_told(self):
         self.expect(0, "fuse", "--run", *self.runs, "--out", "o",
-                    message="dense.run: has 1 of 2 queries, the others are fused without it")
+                    message="dense.run: has 1 of 2 queries; the other queries are fused without this run")
 
     def test_runs_of_distances(self):
         """They rank as their negatives do, by each method and norm."""

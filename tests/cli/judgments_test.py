@@ -118,7 +118,7 @@ class Judgments(harness.CommandLine):
         self.file("a.csv", QUEPID)
         self.file("b.tsv", "query\tdocid\tgrade\nred dress\tB1\t3.0\nred dress\té\t2\n".encode())
         done = self.expect(0, "judgments", "a.csv", "b.tsv", "--to", "srw", "--name", "mine", "--out", "o", "--json",
-                           message="rulerank: wrote 4 judgments of 2 queries as srw, in o")
+                           message="rulerank: wrote 4 judgments of 2 queries as srw to o")
         summary = json.loads(done.stdout)
         self.assertEqual((summary["to"], summary["queries"], summary["documents"]), ("srw", 2, 4))
         self.assertEqual(read_srw(self.read("o")), {"red dress": {"B1": 3, "B3": 1, "é": 2}, 'shoes, "dry"': {"B 2": 0}})
@@ -203,7 +203,7 @@ class Judgments(harness.CommandLine):
             Row("blank in an id", b"qid,docid,rating\n1,a b,1\n", to + "qrels", 3,
                 "{in}:2:3: found document \"a b\", expected one word other than # for qrels"),
             Row("fractional grade", b"1 0 a 0.5\n", to + "qrels", 3,
-                "{in}:1:5: found grade 0.5 of document \"a\", expected a whole number for qrels; --to csv, rre and srw hold fractions"),
+                "{in}:1:5: found grade 0.5 of document \"a\", expected a whole number for qrels; --to csv, rre and srw can hold fractions"),
             Row("two grades", QUEPID + b"red dress,B1,2\n", to + "csv", 3,
                 "{in}:5:11: found document \"B1\" of query \"red dress\" with grade 2, expected 3 as in {in}:2"),
             Row("another form", QUEPID, to + "csv --from srw", 3, "{in}:1:1: found no JSON"),
@@ -216,7 +216,7 @@ class Judgments(harness.CommandLine):
                 "{in}:3:4: found query \"a\\x0ab\", expected a text without line ends"),
             Row("not UTF-8", b"query,docid,rating\na\xff,1,1\n", to + "rre", 3,
                 "{in}:2:4: found \"a\\xff\", expected UTF-8 for JSON"),
-            Row("malformed JSON", b'{"judgmentRatings": [\n1,]}', to + "csv", 3, "{in}:2:3: malformed JSON"),
+            Row("malformed JSON", b'{"judgmentRatings": [\n1,]}', to + "csv", 3, "{in}:2:3: found malformed JSON"),
         ])
 
 

@@ -479,7 +479,7 @@ class Labels(harness.CommandLine):
             usage("topics without texts", "--oracle ask --resume s --topics {in}", "--topics needs --show"),
             usage("texts for nobody", "--show {in} --topics {in}", "--show needs --oracle ask or --pending"),
             Row("texts of other documents", pool, line + "--oracle ask --resume {out}s --show {docs} --topics {docs}", 3,
-                "{docs}:1:1: has none of the documents of {in}", {"docs": b"x\ty\n"}),
+                "{docs}:1:1: found none of the documents of {in}", {"docs": b"x\ty\n"}),
             usage("names for nobody", "--names {in}", "--names needs --oracle ask"),
             usage("nobody to ask about", "--oracle ask --resume s", "have labels", b"0 qid:1 1:1\n"
                   b"1 qid:1 1:2\n"),

@@ -103,7 +103,7 @@ class Mine(harness.CommandLine):
         baskets = self.file("baskets", b"1 2 3\n1 2\n1\n")
         line = ["mine", "--transactions", baskets, "--min-support", 2]
         self.assertEqual(self.expect(0, *line).stderr, b"")
-        self.expect(0, *line, "--out", "sets", message="rulerank: 3 itemsets of 3 transactions, in sets\n")
+        self.expect(0, *line, "--out", "sets", message="rulerank: found 3 itemsets in 3 transactions; wrote sets\n")
         self.expect(0, *line, "--rules", "--min-confidence", 1, "--out", "rules",
                     message="rulerank: 1 rule of 3 transactions, in rules\n")
 
@@ -190,7 +190,7 @@ class Mine(harness.CommandLine):
     def test_bad_input(self):
         line = "mine --transactions {in} --min-support 1 --out {out}"
         self.check_rows([
-            Row("nothing", b"", line, 3, "{in}:1:1: no transactions"),
+            Row("nothing", b"", line, 3, "{in}:1:1: found no transactions"),
             Row("a word", b"1 2\n3 x\n", line, 3, "{in}:2:3: found \"x\", expected an item"),
             Row("utilities", b"1:5:5\n3 12:7.5:2.5 5\n", line + " --form baskets", 3,
                 "{in}:2:1: found \"3 12:7.5:2.5 5\", which is SPMF's form for items with utilities, expected items alone"),

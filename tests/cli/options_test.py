@@ -156,7 +156,7 @@ class Numbers(harness.CommandLine):
                 (["evaluate", "--test", train, "--feature", "0x1"],
                  "--feature: found '0x1', expected an integer"),
                 (["rank", "--train", train, "--test", train, "--settings", self.folder],
-                 f"{self.folder}: a folder")):
+                 f"{self.folder}: found a folder")):
             with self.subTest(words=words):
                 self.expect(3 if "--settings" in words else 2, *words, message=message)
         self.expect(0, "rank", "--train", train, "--test", train, "--cache-memory", "512MB")
@@ -232,7 +232,7 @@ class Help(harness.CommandLine):
         for verb in ["", *self.verbs(), "help", "completion"]:
             self.assertEqual(self.text("help", *verb.split()), self.text(*verb.split(), "--help"))
         self.expect(2, "help", "fly", message="found 'fly', expected a verb")
-        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing behind mine")
+        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing after mine")
 
     def test_verbs_stand_in_the_order_of_use(self):
         verbs = self.verbs()

@@ -45,7 +45,7 @@ BAD = [
     bad("feature 0", b"1 qid:1 0:1\n", "{in}:1:9: found feature 0, expected 1 or more"),
     bad("a negative feature", b"1 qid:1 -3:1\n", "{in}:1:9: feature"),
     bad("feature 2^31", b"1 qid:1 2147483648:1\n", "{in}:1:9: feature"),
-    bad("a word for a feature", b"1 qid:1 1:1 cost:1\n", "{in}:1:13: a feature by name"),
+    bad("a word for a feature", b"1 qid:1 1:1 cost:1\n", "{in}:1:13: found a feature by name"),
     bad("no colon", b"1 qid:1 7\n", '{in}:1:9: "7" without a colon'),
     bad("tabs between numbers", b"1\tqid:1\t0.5\t0.25\n", "{in}:1:9: "),
     bad("commas between features", b"1 qid:1 1:1,2:1\n", "{in}:1:11: value"),
@@ -204,14 +204,14 @@ class OtherFiles(harness.CommandLine):
 
     def test_an_order_of_features(self):
         self.check("reduce --train {train} --out {out} --feature-order file:{in}",
-                   (b"# none\n", "1:1: no feature number"), (b"1\ntwo\n", "2:1: found 'two'"),
+                   (b"# none\n", "1:1: found no feature number"), (b"1\ntwo\n", "2:1: found 'two'"),
                    (b"1\n 1\n", "2:2: found feature 1 again"), train=GOOD)
 
     def test_cuts(self):
         head = b'{"format": "rulerank-discretizer",\n '
         for line in ("reduce --train {train} --out {out} --discretizer {in}",
                      "rank --train {train} --test {train} --out {out} --discretizer {in}"):
-            self.check(line, (b"", "1:1: an empty file"), (head + b"?}", "2:2: malformed JSON"),
+            self.check(line, (b"", "1:1: found an empty file"), (head + b"?}", "2:2: found malformed JSON"),
                        (b"{}", "1:1: format: not found"),
                        (head + b'"version": 7}', "1:1: version: found 7"), train=GOOD)
 

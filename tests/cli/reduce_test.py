@@ -98,7 +98,7 @@ class Reduce(OverRanks):
         for more in (["--stop-when-dry"], ["--engine", "ssarp"]):
             said, summary = self.reduce("--max-documents", 300, *more)
             self.assertEqual(summary["chosen"], dry)
-            self.assertIn(f"; {300 - dry} below --max-documents", said)
+            self.assertIn(f"; stopped {300 - dry} below --max-documents", said)
             self.assertEqual((self.read("out"), self.read("ids")), plain)
 
     def test_stopping_needs_a_budget(self):

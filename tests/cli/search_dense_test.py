@@ -73,7 +73,7 @@ class SearchDense(harness.CommandLine):
                 self.expect(0, *line, "--collection", base, "--metric", metric, "--index", "kept.index").stdout, expected)
             self.assertEqual(self.expect(0, *line, "--index", "kept.index").stdout, expected)
             self.expect(0, "search", "dense", "--collection", base, "--metric", metric, "--index", "alone.index",
-                        message="40 rows of 3 values in alone.index")
+                        message="wrote 40 rows of 3 values to alone.index")
             self.assertEqual((self.folder / "alone.index").read_bytes(), (self.folder / "kept.index").read_bytes())
 
     def test_indexes_that_are_wrong(self):
@@ -206,7 +206,7 @@ class SearchDense(harness.CommandLine):
         for name in ("v.ivecs", "v.fvecs.gz", "v"):
             self.expect(2, *line, "--out", "near.ivecs", "--values", name,
                         message=f"--values {name}: expected a name that ends with .fvecs, .fbin or .npy")
-        self.expect(2, *line, "--tag", "mine", message="--tag without --run")
+        self.expect(2, *line, "--tag", "mine", message="--tag needs --run")
         for option in ("--ids", "--query-ids"):
             self.expect(2, *line, "--out", "near.npy", option, ids, message=f"{option} beside --out near.npy")
         self.expect(0, *line, "--out", "near.IVECS", "--ids", ids, "--run", "near.run", "--k", 2)
@@ -227,7 +227,7 @@ class SearchDense(harness.CommandLine):
                          expected)
         self.expect(2, *line, "--collection", "-", "--queries", asked, input=harness.fvecs(rows),
                     message="--collection -: standard input has no name that gives its format; set --collection-format")
-        self.expect(2, *line, "--collection", base, "--queries", "-", message="expected --queries-format")
+        self.expect(2, *line, "--collection", base, "--queries", "-", message="set --queries-format")
         self.expect(2, *line, "--collection", named, "--queries", asked, message="base: found no format of vectors")
         self.expect(2, *line, "--collection", base, "--queries", asked, "--queries-format", "fvec", message="fvec")
         self.expect(2, "search", "dense", "--collection", base, "--index", "i", "--queries-format", "npy",
@@ -291,7 +291,7 @@ class SearchDense(harness.CommandLine):
     def test_verify(self):
         base, asked = self.inputs(drawn(40, 3, 1), drawn(4, 3, 2))
         self.expect(0, "search", "dense", "--collection", base, "--index", "kept", "--quiet")
-        said = "kept: header, checksums and all 40 rows of 3 values are right"
+        said = "kept: header, checksums and all 40 rows of 3 values are valid"
         self.expect(0, "search", "dense", "--index", "kept", "--verify", message=said)
         done = self.expect(0, "search", "dense", "--index", "kept", "--verify", "--queries", asked, "--json", "--out", "o",
                            message=said)

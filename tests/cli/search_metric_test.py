@@ -277,7 +277,7 @@ class SearchMetric(harness.CommandLine):
     def test_words_are_no_vectors(self):
         words, rows = self.file("words.txt", b"one\ntwo\n"), self.file("rows.fvecs", harness.fvecs([[1, 2]]))
         unnamed = self.file("rows.txt", b"one\r\n" + harness.fvecs([[1, 2]]))
-        by_name = "found {}, whose name says vectors (fvecs); expected words, one a line"
+        by_name = "found {}, whose name says vectors (fvecs); expected words, one on each line"
         line = ["search", "metric", "--metric", "edit"]
         self.expect(2, *line, "--collection", rows, "--queries", words, message="--collection: " + by_name.format(rows))
         self.expect(2, *line, "--collection", words, "--queries", rows, message="--queries: " + by_name.format(rows))
@@ -314,7 +314,7 @@ class SearchMetric(harness.CommandLine):
              "--bucket has no effect on an index of type brute, expected --index-type lc, sss-tree, egnat, m-tree, mvpt"),
             ("bucket of sss", start + "--index-type sss --bucket 7", 2, "--bucket has no effect on an index of type sss"),
             ("engine of another type", start + "--index-type egnat --engine index --bucket -1", 2, "--bucket: "),
-            ("tag", start + "--tag mine", 2, "--tag without --run"),
+            ("tag", start + "--tag mine", 2, "--tag needs --run"),
             ("letters", start + "--letters bytes", 2, "--letters needs --metric edit"),
             ("radius below 0", start + "--radius -1", 2, "--radius: found '-1', expected a number of 0 or more"),
             ("radius that is none", start + "--radius nan", 2, "--radius: found 'nan'"),

@@ -570,7 +570,7 @@ class Tune(harness.CommandLine):
         line = f"tune --train {{train}} --vali {{in}} {quick} --out {{out}}"
         self.check_rows([
             Row("good", good, line, 0, files={"train": good}),
-            Row("an empty validation set", b"", line, 3, "{in}:1:1: no documents",
+            Row("an empty validation set", b"", line, 3, "{in}:1:1: found no documents",
                 files={"train": good}),
             Row("a malformed one", b"1 qid:1 1:x\n", line, 3, "{in}:1:11: ", files={"train": good}),
             Row("without a label", b"-1 qid:1 1:1\n", line + " --unlabelled -1", 3,
