@@ -433,7 +433,7 @@ TEST(support_table, refuses_what_memory_does_not_hold) {
   EXPECT_PRED2(says, message_of<usage_error>([&] {
                  for (std::uint64_t n = 0; n < 300'000; ++n) table.add(n, 0);
                }),
-               "a table: its itemsets need 0.00 GB more, ...");
+               "a table: the itemsets need 0.00 GB more, ...");
   EXPECT_LE(table.bytes(), 100'000U);
 }
 

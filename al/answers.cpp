@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view journal_mark = "# rulerank answers 1 ";
 constexpr std::string_view undo_word = "undo";
 constexpr char const* no_journal =
-    "this is no journal of answers, expected one, or a file that is not there";
+    "found no journal of answers, expected a journal, or the name of a new file";
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -100,8 +100,8 @@ class row_reader {
     for (std::string const& same : {expected, on_one_line, datasets::without_quotes(on_one_line)})
       if (c.text == same || datasets::unguarded(c.text) == same) return;
     fail(c.line, c.column,
-         fmt::format("found {} '{}', expected '{}', that of document {} of {}, counted from 0",
-                     kind, c.text, on_one_line, places_[document], pool_.name));
+         fmt::format("found {} '{}', expected '{}', as document {} (from 0) of {} has", kind,
+                     c.text, on_one_line, places_[document], pool_.name));
   }
 
   std::string const& name_;
@@ -136,7 +136,7 @@ label_columns read_header(row_reader const& rows, std::vector<datasets::label_ce
     if (at == nullptr) continue;
     if (*at)
       rows.fail(cells[i].line, cells[i].column,
-                fmt::format("column '{}' is there twice, expected it once", cells[i].text));
+                fmt::format("found column '{}' twice, expected each column once", cells[i].text));
     *at = i;
   }
   if (!found.line || !found.label)
@@ -190,8 +190,8 @@ std::vector<answer> read_labels(context const& ctx, std::string const& path,
       answers.push_back(read);
     else if (!(answers[known->second] == read))
       rows.fail(said.line, said.column,
-                fmt::format("found '{}', but line {} says '{}' of the same document, expected one "
-                            "answer",
+                fmt::format("found '{}', but line {} answers '{}' for this document; expected one "
+                            "answer for each document",
                             said.text, answers[known->second].line,
                             word_of(answers[known->second].label)));
   }
@@ -267,7 +267,9 @@ answer_journal::answer_journal(std::string path, std::string_view identity,
     struct stat found {};
     if (::fstat(descriptor_, &found) != 0) fail_to_write(path_);
     if (!S_ISREG(found.st_mode))
-      throw output_error(fmt::format("{}: cannot keep answers: it is no file on a disk", path_));
+      throw output_error(fmt::format(
+          "{}: cannot keep answers, because it is not a regular file; expected the name of a file",
+          path_));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
       throw output_error(fmt::format("{}: another process is writing to it", path_));
     std::string const text = read_all(descriptor_, path_);
@@ -301,18 +303,19 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
       if (!line.starts_with(journal_mark)) rows.fail(1, 1, no_journal);
       if (line.substr(journal_mark.size()) != identity)
         rows.fail(1, journal_mark.size() + 1,
-                  "these answers were given with another pool or other options, expected the same "
+                  "found answers for a different pool or different options; expected the same "
                   "documents, cuts, partitions, feature order, rule size, support, confidence, "
-                  "--ties and --seed, and --whole-queries or not");
+                  "--ties, --seed and --whole-queries");
       return;
     }
     if (number == 2) {
       if (line != header())
         rows.fail(2, 1,
-                  fmt::format("found another header, expected {}",
-                              who_ == labellers::one
-                                  ? "line, docid and answer: the answers of one labeller"
-                                  : "line, docid, answer and labeller: those of several"));
+                  fmt::format(
+                      "found a different header, expected {}",
+                      who_ == labellers::one
+                          ? "line, docid and answer (the answers of one labeller)"
+                          : "line, docid, answer and labeller (the answers of several labellers)"));
       return;
     }
     auto const cells = datasets::split_cells(line, number);
@@ -330,7 +333,7 @@ void answer_journal::read(std::string_view text, std::string_view identity) {
     if (cells[2].text == undo_word) {
       if (before == answers_.end() || (who_ == labellers::one && before + 1 != answers_.end()))
         rows.fail(number, cells[0].column,
-                  "this undoes an answer that is not the last one, expected the last one");
+                  "found a line that undoes an earlier answer, expected it to undo the last one");
       answers_.erase(before);
       return;
     }

@@ -15,7 +15,7 @@ namespace rulerank::inline v0::al {
 namespace {
 
 constexpr char const* not_here =
-    "this engine cannot leave documents out, expected one that runs on the CPU";
+    "this engine cannot leave documents out, expected an engine for the CPU";
 
 class counted_loops final : public partition_loops {
  public:

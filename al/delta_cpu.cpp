@@ -203,7 +203,7 @@ class delta_counter final : public rule_counter {
     for (std::size_t k = 0; k < max_items_; ++k) {
       std::uint64_t const itemsets = rules::binomial(width, k + 1);
       if (itemsets > by_size_[k].capacity())
-        memory_.take({itemsets * sizeof(std::int32_t), what_ + ": its itemsets", fewer_itemsets},
+        memory_.take({itemsets * sizeof(std::int32_t), what_ + ": the itemsets", fewer_itemsets},
                      [&] { by_size_[k].resize(itemsets); });
       by_size_[k].assign(itemsets, 0);
     }
@@ -265,7 +265,9 @@ std::unique_ptr<rule_counter> make_delta(partition const& part, std::size_t max_
     return std::make_unique<delta_counter<std::uint64_t>>(part, max_items, valid, memory);
   if (bits * depth <= 128)
     return std::make_unique<delta_counter<key128>>(part, max_items, valid, memory);
-  throw usage_error("rules of this size in so wide a partition: use more partitions");
+  throw usage_error(
+      "found too many features in a partition for rules of this size; use more partitions or "
+      "smaller rules");
 }
 
 }  // namespace rulerank::al

@@ -67,8 +67,8 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
         count *= part.item_begin[chosen[i] + 1] - part.item_begin[chosen[i]];
         if (count > std::numeric_limits<std::uint32_t>::max())
           throw device_error(
-              "the itemsets of a partition are too many to count on a GPU: use "
-              "smaller rules or fewer bins");
+              "found more itemsets in a partition than a GPU can count; use smaller rules or fewer "
+              "bins");
       }
       itemsets += count;
       sets.push_back(set);
@@ -84,13 +84,13 @@ std::uint64_t list_sets(partition const& part, std::size_t max_items,
 /// support.
 std::size_t most_items_of(partition const& part, std::size_t max_items) {
   if (part.features() > most_features)
-    throw usage_error("a partition of " + std::to_string(part.features()) +
-                      " features, on a GPU expected at most " + std::to_string(most_features) +
-                      ": use more partitions");
+    throw usage_error("found a partition of " + std::to_string(part.features()) +
+                      " features, expected at most " + std::to_string(most_features) +
+                      " on a GPU; use more partitions");
   std::size_t const most = std::min(max_items, part.features());
   if (most > most_delta_items)
-    throw usage_error("itemsets of " + std::to_string(most) + " items, on a GPU expected at most " +
-                      std::to_string(most_delta_items) + ": use smaller rules");
+    throw usage_error("found itemsets of " + std::to_string(most) + " items, expected at most " +
+                      std::to_string(most_delta_items) + " on a GPU; use smaller rules");
   return most;
 }
 
@@ -185,7 +185,7 @@ device_delta::device_delta(context const& ctx, std::vector<partition> parts, std
       now_(parts_.size()),
       reported_(parts_.size()) {
   if (std::set<int>(devices_.begin(), devices_.end()).size() != devices_.size())
-    throw usage_error("a device is named twice, and delta's kernels wait for each other on all");
+    throw usage_error("found a device twice, expected each device once");
   for (std::int32_t const label : labels)
     if (label >= 0) class_of_.emplace(label, static_cast<std::int32_t>(class_of_.size()));
   class_count_ = std::max<std::uint32_t>(8, static_cast<std::uint32_t>(class_of_.size()));

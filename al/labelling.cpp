@@ -24,8 +24,8 @@ engine_info const& cpu_engine(engine asked) {
   engine_info const* const found = find_engine(engines(), asked);
   if (found != nullptr && includes(found->where, runs_on::cpu)) return *found;
   throw usage_error(fmt::format(
-      "{} does not run on the CPU, expected one that does where labels are given one by one",
-      found != nullptr ? fmt::format("engine {}", found->name) : "the engine asked for"));
+      "{} runs on GPUs alone, expected an engine for the CPU because labels are given one by one",
+      found != nullptr ? fmt::format("engine {}", found->name) : "this engine"));
 }
 
 /// Decides which further documents are excluded: evenly spread, with the same share as among the
@@ -97,11 +97,13 @@ class labelling::state final : public label_source {
 
   void answer(std::size_t document, std::optional<std::int32_t> label) {
     if (document >= data().documents)
-      throw usage_error(
-          fmt::format("document {}, expected one of {}, from 0", document, data().documents));
+      throw usage_error(fmt::format("found document {}, expected 0 or more and less than {}",
+                                    document, data().documents));
     if (data().labels[document] != datasets::unlabelled || answer_of_.contains(document))
-      throw usage_error(fmt::format("document {} has a label already", document));
-    if (label && *label < 0) throw usage_error(fmt::format("label {}, expected 0 or more", *label));
+      throw usage_error(fmt::format(
+          "document {} has a label already, expected a document without one", document));
+    if (label && *label < 0)
+      throw usage_error(fmt::format("found label {}, expected 0 or more", *label));
     answers_.push_back({document, label});
     answer_of_[document] = label;
     selection_->advance(*this);

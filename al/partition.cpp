@@ -16,11 +16,12 @@ void partition::items_of(std::size_t position, std::vector<rules::item>& out) co
 }
 
 std::uint64_t rule_counter::rules(std::size_t) const {
-  throw usage_error("this engine does not count rules for each document, expected one on the CPU");
+  throw usage_error(
+      "this engine does not count the rules of each document, expected an engine for the CPU");
 }
 
 void rule_counter::drop(std::size_t) {
-  throw usage_error("this engine cannot go on without a document, expected one on the CPU");
+  throw usage_error("this engine cannot leave documents out, expected an engine for the CPU");
 }
 
 std::vector<std::uint64_t> doc_occurs(partition const& part) {

@@ -165,7 +165,7 @@ query_selection::query_selection(sampling_setup const& setup, sampling_engine co
                setup.ties) {
   if (auto const first = queries_.next(); first && beyond_budget(*first)) {
     auto const& begin = setup.options.query_begin;
-    throw usage_error(fmt::format("a budget of {}, and the first query chosen has {}",
+    throw usage_error(fmt::format("the budget of {} is too small: the first chosen query has {}",
                                   counted(setup.options.max_documents, "document"),
                                   begin[*first + 1] - begin[*first]));
   }

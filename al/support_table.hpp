@@ -44,7 +44,7 @@ class support_table {
   /// Allocates through the gate. `what` begins messages, such as "rule size 7 with 45 features in a
   /// partition". Keeps references to the arguments.
   support_table(rules::validity const& valid, memory_gate& memory, std::string const& what)
-      : valid_(valid), memory_(memory), what_(what), who_(what + ": its itemsets") {}
+      : valid_(valid), memory_(memory), what_(what), who_(what + ": the itemsets") {}
 
   /// Prepares for the classes 0..k. Throws as add() does.
   void need_class(std::size_t k) {
@@ -96,7 +96,7 @@ class support_table {
 
   void grow() {
     if (capacity_ == most)
-      throw usage_error(what_ + ": more than " + std::to_string(most) + " itemsets; " +
+      throw usage_error(what_ + ": found more than " + std::to_string(most) + " itemsets; " +
                         std::string(fewer_itemsets));
     // As many as the map holds without growing again.
     std::uint64_t const capacity = std::min(groups_for(capacity_ + 1) * group * 7 / 8, most);

@@ -82,7 +82,7 @@ void stop_on_signal(sigset_t signals, session& owner, mpi::communicator const& r
   try {
     std::thread(wait_and_stop).detach();
   } catch (std::system_error const& e) {
-    throw std::runtime_error(fmt::format("no thread can be started ({})", e.code().message()));
+    throw std::runtime_error(fmt::format("cannot start a thread ({})", e.code().message()));
   }
 }
 

@@ -370,9 +370,9 @@ TEST(expect_apart, an_input_is_never_an_output) {
   for (std::string const& out :
        {in, folder / "./in.txt", folder / "link", folder / "twin", folder / "again/in.txt"}) {
     EXPECT_EQ(clash({{"--in", in}}, {{"--out", out}}),
-              fmt::format("--out {} is --in too, expected another file", out));
+              fmt::format("--out {} is also --in, expected a different file", out));
     EXPECT_EQ(clash({{"--a", ""}, {"", in}}, {{"--b", folder / "b"}, {"--out", out}}),
-              fmt::format("--out {} is an input too, expected another file", out));
+              fmt::format("--out {} is also an input, expected a different file", out));
   }
   EXPECT_EQ(clash({{"--in", in}, {"--none", ""}}, {{"--out", folder / "b"}, {"--none", ""}}), "OK");
   EXPECT_EQ(clash({{"--in", "-"}}, {{"--out", "-"}}), "OK");
@@ -385,8 +385,9 @@ TEST(expect_apart, two_outputs_are_two_files) {
   std::string const out = folder / "not-there-yet", same = folder / "again/not-there-yet";
   EXPECT_EQ(clash({}, {{"--out", out}, {"--run", out}}),
             fmt::format("--out and --run are both {}, expected different files", out));
-  EXPECT_EQ(clash({}, {{"--out", out}, {"--run", same}}),
-            fmt::format("--out {} and --run {} are the same, expected different files", out, same));
+  EXPECT_EQ(
+      clash({}, {{"--out", out}, {"--run", same}}),
+      fmt::format("--out {} and --run {} are the same file, expected different files", out, same));
   EXPECT_EQ(clash({}, {{"--out", "-"}, {"--run", "-"}}),
             "--out and --run are both standard output, expected different files");
   EXPECT_EQ(clash({}, {{"--out", out}, {"--run", folder / "b"}, {"--c", "-"}}), "OK");
@@ -398,7 +399,7 @@ TEST(folder_lock, one_at_a_time_holds_a_folder) {
   {
     folder_lock const first(path);
     EXPECT_EQ(message_of<output_error>([&] { folder_lock const second(path); }),
-              path + ": another run writes there, expected a folder of its own");
+              path + ": another run writes to this folder, expected a different folder");
     folder_lock const elsewhere(other.path().string());
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing stays";
@@ -450,7 +451,7 @@ TEST(make_folders, names_what_cannot_be_made) {
   write_file(file, "x");
   for (std::string const& path : {file, file + "/below"}) {
     EXPECT_PRED2(says, message_of<output_error>([&] { make_folders(path); }),
-                 path + ": cannot be made: ...");
+                 path + ": cannot be created: ...");
   }
 }
 

@@ -77,8 +77,8 @@ struct device_source {
       cudaGetDevice(&device);
       cudaMemGetInfo(&free, &total);
       throw device_error("CUDA device " + std::to_string(device) + ": " + std::to_string(bytes) +
-                         " bytes wanted, " + std::to_string(free) + " of " + std::to_string(total) +
-                         " free");
+                         " bytes requested, " + std::to_string(free) + " of " +
+                         std::to_string(total) + " free");
     } else {
       check_cuda(status);
     }

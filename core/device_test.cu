@@ -274,7 +274,7 @@ TEST(cuda_check, names_the_device_and_the_line) {
     device_buffer<char> const large(std::size_t{1} << 50);
     FAIL() << "a petabyte";
   } catch (device_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("1125899906842624 bytes wanted"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("1125899906842624 bytes requested"), std::string::npos)
         << e.what();
   }
   check_cuda(cudaGetLastError());  // no later call reports these errors

@@ -88,7 +88,7 @@ Engine engine_named(List const& list, std::string_view name) {
   return entry_named<Engine>(list, "engine", name);
 #else
   return entry_named<Engine>(list, "engine", name,
-                             "; this build has no CUDA, and so no engines that need GPUs");
+                             "; this build has no CUDA and no engines that need GPUs");
 #endif
 }
 
@@ -104,10 +104,12 @@ auto const& choose_engine(List const& list, Engine asked, context const& ctx) {
     if (has_gpus) chosen = find_default_engine(list, runs_on::gpus);
     if (chosen == nullptr) chosen = find_default_engine(list, runs_on::cpu);
   }
-  if (chosen == nullptr) throw device_error("this build does not have the engine asked for");
+  if (chosen == nullptr)
+    throw device_error(
+        "this build does not have the requested engine; `rulerank engines` lists its engines");
   if (!includes(chosen->where, runs_on::cpu) && !has_gpus)
     throw device_error("engine " + std::string(chosen->name) +
-                       " runs on GPUs, and there is none to run on");
+                       " needs a GPU, and no CUDA device was found");
   return *chosen;
 }
 

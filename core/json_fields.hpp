@@ -42,7 +42,7 @@ class json_fields {
   }
   /// An integer that is an index below `size`.
   std::size_t index(std::string_view key, std::size_t size) const {
-    if (size == 0) fail(key, "found an index, and there is nothing to choose from");
+    if (size == 0) fail(key, "found an index into an empty list, expected none");
     return integer(key, 0, size - 1);
   }
   double number(std::string_view key) const {
@@ -57,7 +57,7 @@ class json_fields {
   }
   std::string const& word(std::string_view key) const {
     Json const& value = member(key);
-    if (!value.is_string()) fail(key, found_instead_of(value, "a word"));
+    if (!value.is_string()) fail(key, found_instead_of(value, "a string"));
     return value.template get_ref<std::string const&>();
   }
   /// A word that `parse` accepts; `parse` throws `usage_error` for other words.

@@ -79,8 +79,9 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
   if (auto const zero = text.find('\0'); zero != text.npos)
     throw error(position_of(zero), fmt::format("found a zero byte, expected {} in JSON", expected));
   if (auto const deep = too_deep(text); deep != text.npos)
-    throw error(position_of(deep),
-                fmt::format("found JSON of more than {} levels, expected {}", deepest, expected));
+    throw error(
+        position_of(deep),
+        fmt::format("found JSON of more than {} nested levels, expected {}", deepest, expected));
   try {
     return Json::parse(text);
   } catch (typename Json::parse_error const& e) {
@@ -91,9 +92,9 @@ Json parse(std::string_view text, std::string const& name, std::string_view expe
     std::string_view const shown = problem.substr(0, 200);
     std::string_view const more = shown.size() < problem.size() ? "..." : "";
     throw error(position_of(e.byte == 0 ? 0 : e.byte - 1),
-                text.empty()
-                    ? fmt::format("an empty file, expected {} in JSON", expected)
-                    : fmt::format("malformed JSON, expected {} ({}{})", expected, shown, more));
+                text.empty() ? fmt::format("found an empty file, expected {} in JSON", expected)
+                             : fmt::format("found malformed JSON, expected {} ({}{})", expected,
+                                           shown, more));
   } catch (typename Json::out_of_range const&) {
     number_finder finder;
     nlohmann::json::sax_parse(text, &finder);
@@ -173,8 +174,9 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text, std::string con
                                           std::string_view expected, std::uint64_t first_line) {
   auto value = parse<nlohmann::ordered_json>(text, name, expected, first_line);
   if (value.is_object() && members_of(text) > value.size())
-    throw error({name, first_line, 0}, fmt::format("found the member {} again, expected each once",
-                                                   rulerank::quoted(member_again(text))));
+    throw error({name, first_line, 0},
+                fmt::format("found the member {} again, expected each member once",
+                            rulerank::quoted(member_again(text))));
   return value;
 }
 

@@ -27,8 +27,7 @@ TEST(memory_gate, refuses_what_is_not_there) {
   EXPECT_EQ(message_of<usage_error>([&] {
               gate.take({4'000'000'000, "tables", "use smaller ones"}, take);
             }),
-            "tables need 4.00 GB more, expected no more than the 3.00 GB there are; use smaller "
-            "ones");
+            "tables need 4.00 GB more, but 3.00 GB are free; use smaller ones");
   EXPECT_FALSE(taken);
   EXPECT_THROW(gate.take({1, "a byte", ""}, [] { throw std::bad_alloc(); }), usage_error);
   gate.take({3'000'000'000, "tables", ""}, take);  // a rejected request leaves it usable

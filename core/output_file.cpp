@@ -205,8 +205,9 @@ void output_file::unmap() noexcept {
 
 std::span<std::byte> output_file::map(std::size_t bytes) {
   if (in_place_)
-    throw usage_error(fmt::format("{}: expected a file, this output is written out of order",
-                                  path_ == "-" ? "standard output" : path_));
+    throw usage_error(
+        fmt::format("{}: expected a file, because this output is not written in order",
+                    path_ == "-" ? "standard output" : path_));
   if (bytes == 0) return {};
   if (int const status = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes))) {
     errno = status;
@@ -283,7 +284,7 @@ void output_file::commit() {
 std::string written_bytes(std::function<void(output_file&)> const& write) {
   constexpr char const* name = "what is written in memory";
   int const file = ::memfd_create("rulerank", MFD_CLOEXEC);
-  if (file < 0) fail(name, "cannot be made");
+  if (file < 0) fail(name, "cannot be created");
   struct closing {
     int descriptor;
     ~closing() { ::close(descriptor); }
@@ -307,7 +308,7 @@ void write_file(std::string const& path, std::string_view bytes) {
 void make_folders(std::string const& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
-  if (failed) throw output_error(fmt::format("{}: cannot be made: {}", path, failed.message()));
+  if (failed) throw output_error(fmt::format("{}: cannot be created: {}", path, failed.message()));
 }
 
 }  // namespace rulerank

@@ -26,7 +26,7 @@ void expect_apart(named_path const& one, named_path const& other) {
   throw usage_error(one.path == other.path
                         ? fmt::format("{} and {} are both {}, expected different files", one.name,
                                       other.name, one.path == "-" ? "standard output" : one.path)
-                        : fmt::format("{} and {} are the same, expected different files",
+                        : fmt::format("{} and {} are the same file, expected different files",
                                       shown(one), shown(other)));
 }
 
@@ -51,7 +51,7 @@ void expect_apart(std::vector<named_path> const& inputs, std::vector<named_path>
           !std::filesystem::is_regular_file(input.path, none))
         continue;
       if (same_output(input.path, output->path))
-        throw usage_error(fmt::format("{} is {} too, expected another file", shown(*output),
+        throw usage_error(fmt::format("{} is also {}, expected a different file", shown(*output),
                                       input.name.empty() ? "an input" : input.name));
     }
   }
@@ -67,7 +67,8 @@ folder_lock::folder_lock(std::string const& folder)
     if (descriptor_ >= 0) ::close(descriptor_);
     throw output_error(
         status == EWOULDBLOCK
-            ? fmt::format("{}: another run writes there, expected a folder of its own", folder)
+            ? fmt::format("{}: another run writes to this folder, expected a different folder",
+                          folder)
             : fmt::format("{}: cannot be written: {}", path_, std::strerror(status)));
   } while (!has_name(descriptor_, path_));
 }

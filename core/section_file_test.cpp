@@ -86,10 +86,10 @@ TEST(section_file, damage_in_any_piece_is_refused) {
   }
   bytes[50] = 'b';  // after the numbers of the prefix
   EXPECT_EQ(said_of(bytes),
-            "index:1:1: found something between the sections of this index, expected zeros");
+            "index:1:1: found data between the sections of this index, expected zeros");
   EXPECT_EQ(said_of(""), "index:1:1: found an empty file, expected an index");
   EXPECT_EQ(message_of([&] { read_section_file({}, std::span(&kind, 1), "/dev/null"); }),
-            "/dev/null: found no regular file, expected an index that is one");
+            "/dev/null: not a regular file, expected an index in a regular file");
 }
 
 TEST(section_file, a_file_that_no_memory_holds_is_refused) {
@@ -97,8 +97,9 @@ TEST(section_file, a_file_that_no_memory_holds_is_refused) {
   std::string const path = folder / "index";
   std::ofstream(path, std::ios::binary) << 'a';
   std::filesystem::resize_file(path, std::uint64_t{1} << 42);  // zeros that occupy no space
-  EXPECT_EQ(message_of([&] { read_section_file({}, std::span(&kind, 1), path); }),
-            path + ": found an index of 4398046511104 bytes, more than the memory that is free");
+  EXPECT_EQ(
+      message_of([&] { read_section_file({}, std::span(&kind, 1), path); }),
+      path + ": found an index of 4398046511104 bytes, expected one that fits in free memory");
 }
 
 TEST(crc32, is_the_one_of_zlib) {

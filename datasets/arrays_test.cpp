@@ -215,7 +215,7 @@ TEST(make_dataset, names_what_is_wrong) {
   views const three{"a", "b", "c"};
   about = {};
   about.ids = three;
-  EXPECT_EQ(fault_of(about), "arrays: found 3 ids, expected 2, one a document");
+  EXPECT_EQ(fault_of(about), "arrays: found 3 ids, expected 2, one for each document");
   std::vector<std::int32_t> const row{0, 2}, columns{3, 3};
   std::vector<float> const values{1, 2};
   csr_rows<float, std::int32_t> const twice{row, columns, values};
@@ -252,7 +252,7 @@ TEST(labels_from, names_the_row_of_what_is_no_label) {
     return message_of([&] { labels_from(labels, "y"); });
   };
   std::string const expected =
-      ", expected a number of 0 to 2147483647, or -1 for a row that is not judged";
+      ", expected a number of 0 to 2147483647, or -1 for a row without a label";
   EXPECT_EQ(fault_of_label(std::nan("")), "y:3:1: label nan" + expected);
   EXPECT_EQ(fault_of_label(HUGE_VAL), "y:3:1: label inf" + expected);
   EXPECT_EQ(fault_of_label(-HUGE_VAL), "y:3:1: label -inf" + expected);

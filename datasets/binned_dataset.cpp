@@ -108,11 +108,11 @@ void expect_a_name_in_common(dataset const& data, feature_names const& fitted) {
   for (auto const& [feature, name] : fitted) known.insert(name);
   for (auto const& [feature, name] : data.names)
     if (known.contains(name)) return;
-  throw error({data.name, 0, 0},
-              fmt::format("found features such as {}, expected some of those that the cuts are of, "
-                          "such as {}",
-                          rulerank::quoted(data.names.begin()->second),
-                          rulerank::quoted(fitted.begin()->second)));
+  throw error(
+      {data.name, 0, 0},
+      fmt::format(
+          "found features such as {}, expected features that the cuts were fitted to, such as {}",
+          rulerank::quoted(data.names.begin()->second), rulerank::quoted(fitted.begin()->second)));
 }
 
 }  // namespace

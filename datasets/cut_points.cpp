@@ -169,8 +169,7 @@ scaled_counts rescale(value_counts const& counts) {
 }
 
 std::vector<double> cut_points(binning method, int bins, value_counts const& counts) {
-  if (bins < 2)
-    throw usage_error(fmt::format("found {} as the number of bins, expected at least 2", bins));
+  if (bins < 2) throw usage_error(fmt::format("found {} bins, expected at least 2", bins));
   if (counts.distinct() < 2) return {};
   if (method == binning::frequency) return frequency_cuts(bins, counts);
   if (method == binning::capped) return capped_cuts(bins, counts);

@@ -112,9 +112,11 @@ dataset labelled_by_sample(dataset pool, dataset const& sample) {
              (pool.labels[at] != unlabelled || !std::ranges::equal(row, pool.document(at), same)))
         ++at;
       if (at == end)
-        throw error(place_of(sample, d), fmt::format("found a document of query {} that is not in "
-                                                     "{}, expected documents of that pool",
-                                                     q.qid, pool.name));
+        throw error(
+            place_of(sample, d),
+            fmt::format(
+                "found a document of query {} that is not in {}, expected documents of this pool",
+                q.qid, pool.name));
       pool.labels[at] = sample.labels[d];
     }
   }
@@ -153,10 +155,11 @@ dataset renumbered(dataset data, feature_names const& names) {
   }
   if (data.names.empty() || names.empty())
     throw error({data.name, 1, 1},
-                data.names.empty() ? fmt::format("features have numbers, expected names such as {}",
-                                                 names.begin()->second)
-                                   : fmt::format("features have names such as {}, expected numbers",
-                                                 data.names.begin()->second));
+                data.names.empty()
+                    ? fmt::format("found features with numbers, expected names such as {}",
+                                  names.begin()->second)
+                    : fmt::format("found features with names such as {}, expected numbers",
+                                  data.names.begin()->second));
   std::unordered_map<std::string_view, std::uint32_t> known;
   for (auto const& [feature, name] : names) known.emplace(name, feature);
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;

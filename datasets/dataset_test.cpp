@@ -211,7 +211,8 @@ TEST(text_source, damaged_archives_are_named_with_the_place_reached) {
   EXPECT_TRUE(
       has(said(gzip(text).substr(0, gzip(text).size() - 3)), "f:3001:1: the gzip archive ends"));
   EXPECT_TRUE(has(said(std::string("\x1f\x8b", 2)), "f:1:1: the gzip archive ends too early"));
-  EXPECT_TRUE(has(said(gzip(text) + std::string(4, '\0') + "x"), "not gzip follows"));
+  EXPECT_TRUE(has(said(gzip(text) + std::string(4, '\0') + "x"),
+                  "found data after the gzip archive that is not gzip"));
 }
 
 TEST(text_source, files_that_change_before_their_end_are_named) {
@@ -395,12 +396,12 @@ outcome expected_of(std::vector<std::string> const& lines, std::size_t first_lin
     } else if (kind != "#") {
       if (kind != now) end_query();
       if (kind == now ? blank != 0 : seen.contains(kind)) {
-        expected.said =
-            fmt::format("s:{}:3: query \"{}\" {}", line, kind,
-                        kind == now ? fmt::format("goes on, expected its lines together "
-                                                  "(the blank line {} ended it)",
-                                                  blank)
-                                    : "occurs again");
+        expected.said = fmt::format("s:{}:3: found {}query \"{}\"{}", line,
+                                    kind == now ? "more lines of " : "", kind,
+                                    kind == now ? fmt::format(", expected its lines together "
+                                                              "(the blank line {} ended it)",
+                                                              blank)
+                                                : " again");
         return expected;
       }
       now = kind;
@@ -411,7 +412,7 @@ outcome expected_of(std::vector<std::string> const& lines, std::size_t first_lin
     if (kind.empty() && now.empty()) blank = 0;
     ++line;
   }
-  if (seen.empty()) expected.said = "s:1:1: no documents found";
+  if (seen.empty()) expected.said = "s:1:1: found no documents";
   end_query();
   return expected;
 }
@@ -496,20 +497,24 @@ TEST(stream, says_what_is_wrong_after_the_queries_before_it) {
     std::size_t answers;
     char const* expected;
   } const cases[] = {
-      {"", 0, "s:1:1: no documents found"},
-      {"# c\n\n", 0, "s:1:1: no documents found"},
-      {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: feature 1 is listed twice"},
+      {"", 0, "s:1:1: found no documents"},
+      {"# c\n\n", 0, "s:1:1: found no documents"},
+      {"1 qid:1 1:1\n0 qid:2 1:1 1:2\n", 1, "s:2:13: found feature 1 twice"},
       {"1 qid:1\n1 qid:2\n1 qid:3\n1 qid:2\n", 3,
-       "s:4:3: query \"2\" occurs again, expected its lines together (they ended on line 2)"},
+       "s:4:3: found query \"2\" again, expected its lines together (they ended on line 2); "
+       "regroup gathers them"},
       {"1 qid:1\n\n1 qid:1\n", 1,
-       "s:3:3: query \"1\" goes on, expected its lines together (the blank line 2 ended it)"},
+       "s:3:3: found more lines of query \"1\", expected its lines together (the blank line 2 "
+       "ended it)"},
       {"1 qid:1\n\n\n# c\n\n1 qid:1\n", 1,
-       "s:6:3: query \"1\" goes on, expected its lines together (the blank line 2 ended it)"},
+       "s:6:3: found more lines of query \"1\", expected its lines together (the blank line 2 "
+       "ended it)"},
       {"1 qid:1\n\n1 qid:2\n\n1 qid:1\n", 2,
-       "s:5:3: query \"1\" occurs again, expected its lines together (they ended on line 1)"},
+       "s:5:3: found query \"1\" again, expected its lines together (they ended on line 1); "
+       "regroup gathers them"},
       {"1 qid:1\n\nx qid:1\n", 1, "s:3:1: label \"x\""},
       {"1 qid:1 1:1\n0 1:1\n", 0, "s:2:3: no qid found"},
-      {"1 1:1\n0 qid:1 1:1\n", 0, "s:2:3: qid \"1\" found, expected none"},
+      {"1 1:1\n0 qid:1 1:1\n", 0, "s:2:3: found qid \"1\", expected none"},
       {"1 qid:1\n-1 qid:1", 0, "s:2:1: label \"-1\" is negative"},
   };
   for (auto const& one : cases) {

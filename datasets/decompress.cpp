@@ -72,7 +72,7 @@ class gzip_decompressor final : public decompressor {
       state_ = padding;
       if (std::any_of(const_cast<Bytef const*>(stream_.next_in), end,
                       [](Bytef b) { return b != 0; }))
-        throw archive_fault("something that is not gzip follows the gzip archive");
+        throw archive_fault("found data after the gzip archive that is not gzip");
       stream_.avail_in = 0;
       stream_.avail_out = 1;
       return;
@@ -168,7 +168,7 @@ std::unique_ptr<decompressor> make_text_decoder(std::string_view bytes,
                                           std::string(expected));
   };
   if (std::string_view const packing = packing_of(bytes); !packing.empty())
-    return refuse(packing, "text, gzip or zstd: unpack it first");
+    return refuse(packing, "text, gzip or zstd; unpack it first");
   auto const refuse_table = [&](std::string_view found, std::string_view reader) {
     return refuse(found, "text; python3 -c \"import polars; polars." + std::string(reader) +
                              "('FILE').write_csv('FILE.csv')\" makes a CSV file of it");

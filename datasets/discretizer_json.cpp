@@ -64,7 +64,7 @@ using object_reader = json_fields<nlohmann::json>;
 void read_name(object_reader const& entry, std::uint32_t feature, std::set<std::string>& seen,
                feature_names& names) {
   std::string const name = entry.word("name");
-  if (name.empty()) entry.fail("name", "found nothing, expected what the feature is called");
+  if (name.empty()) entry.fail("name", "found an empty name, expected the feature's name");
   if (has_control_characters(name))
     entry.fail("name", fmt::format("found {} with a control character, expected text",
                                    rulerank::quoted(name)));
@@ -184,8 +184,8 @@ discretizer read_discretizer(std::string const& path) {
   std::string const text = read_file(path, "a discretizer in JSON");
   if (text.starts_with("rulerank-model "))
     throw error({path, 1, 1},
-                "a model that `rulerank fit` wrote, expected the cuts of a discretizer; a model "
-                "goes with --model");
+                "found a model that `rulerank fit` wrote, expected the cuts of a discretizer; use "
+                "a model with --model");
   return discretizer_from_text(text, path);
 }
 

@@ -244,7 +244,7 @@ std::optional<std::uint32_t> feature_of(std::string_view word, feature_names con
 
 std::vector<std::size_t> from_file(binned_dataset const& data, std::string const& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
+  if (!in) throw error({path, 0, 0}, "cannot be read; expected feature numbers, one on each line");
   std::vector<std::size_t> order;
   std::vector<bool> placed(data.feature_count());
   std::set<std::uint32_t> named;
@@ -261,18 +261,21 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     if (!found)
       throw error({path, line, column + 1},
                   fmt::format("found '{}', expected a feature {}", word,
-                              data.names.empty() ? "number" : "of the documents by its name"));
+                              data.names.empty() ? "number" : "name of the documents"));
     std::uint32_t const feature = *found;
     if (!named.insert(feature).second)
-      throw error({path, line, column + 1}, fmt::format("found feature {} again", word));
+      throw error({path, line, column + 1},
+                  fmt::format("found feature {} again, expected each feature once", word));
     auto const at = std::lower_bound(data.features.begin(), data.features.end(), feature);
     if (at == data.features.end() || *at != feature) continue;
     auto const f = static_cast<std::size_t>(at - data.features.begin());
     placed[f] = true;
     order.push_back(f);
   }
-  if (in.bad()) throw error({path, 0, 0}, "cannot be read, expected feature numbers, one a line");
-  if (named.empty()) throw error({path, 1, 1}, "no feature number, expected one a line");
+  if (in.bad())
+    throw error({path, 0, 0}, "cannot be read; expected feature numbers, one on each line");
+  if (named.empty())
+    throw error({path, 1, 1}, "found no feature number, expected one on each line");
   std::vector<std::string> missing;
   for (std::size_t f = 0; f < data.feature_count(); ++f)
     if (!placed[f]) missing.push_back(name_of(data.features[f], data.names));
@@ -281,8 +284,8 @@ std::vector<std::size_t> from_file(binned_dataset const& data, std::string const
     bool const all = missing.size() <= shown;
     throw error(
         {path, 1, 1},
-        fmt::format("found {} of the {} with items, expected all: {}{} not named", order.size(),
-                    counted(data.feature_count(), "feature"),
+        fmt::format("found {} of the {} with items, expected all of them: {}{} missing",
+                    order.size(), counted(data.feature_count(), "feature"),
                     fmt::join(std::span(missing).first(std::min(shown, missing.size())), ", "),
                     all ? (missing.size() == 1 ? " is" : " are")
                         : fmt::format(" and {} more are", missing.size() - shown)));

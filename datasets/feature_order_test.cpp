@@ -306,11 +306,11 @@ TEST(feature_order, from_a_file) {
   EXPECT_THROW(order_features({}, data, feature_order::file, folder / "absent"), error);
   write_file(path, "25\n5\n35\n");
   EXPECT_EQ(complaint(data),
-            ":1:1: found 3 of the 4 features with items, expected all: 15 is not named");
+            ":1:1: found 3 of the 4 features with items, expected all of them: 15 is missing");
   binned_dataset const wide = make(std::vector<std::vector<std::uint8_t>>(15, {0, 1}), 2, false);
   EXPECT_EQ(complaint(wide),
-            ":1:1: found 3 of the 15 features with items, expected all: 15, 45, 55, 65, 75, 85, "
-            "95, 105, 115, 125 and 2 more are not named");
+            ":1:1: found 3 of the 15 features with items, expected all of them: 15, 45, 55, 65, "
+            "75, 85, 95, 105, 115, 125 and 2 more are missing");
 }
 
 TEST(feature_order, words) {

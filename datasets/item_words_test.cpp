@@ -41,14 +41,14 @@ TEST_F(names_of_features, are_read) {
 
 TEST_F(names_of_features, are_refused_where_they_are_wrong) {
   input_and_message const rows[] = {
-      {"", ":1:1: no features, expected lines of a feature's number and its name"},
-      {"# none\n", ":1:1: no features, expected lines of a feature's number and its name"},
+      {"", ":1:1: found no features, expected lines with a feature's number and its name"},
+      {"# none\n", ":1:1: found no features, expected lines with a feature's number and its name"},
       {"1 a\n  BM25 b\n", ":2:3: found \"BM25\", expected a feature's number and its name"},
       {"1:a\n", ":1:1: found \"1:a\", expected a feature's number and its name"},
       {"-1 a\n", ":1:1: found \"-1\", expected a feature's number and its name"},
       {"4294967296 a\n", ":1:1: found \"4294967296\", expected a feature's number and its name"},
-      {"1 a\n2 \t\n", ":2:2: found nothing behind feature 2, expected its name"},
-      {"1 a\n2 b\n1 c\n", ":3:1: feature 1 is named twice, expected each feature once"},
+      {"1 a\n2 \t\n", ":2:2: found nothing after feature 2, expected its name"},
+      {"1 a\n2 b\n1 c\n", ":3:1: found feature 1 twice, expected each feature once"},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
   EXPECT_THROW(read_feature_names(context{}, folder_ / "none"), error);

@@ -33,18 +33,17 @@ std::unordered_map<std::string, std::size_t> rows_by_pair(dataset const& columns
     for (std::size_t d = query.begin; d < query.end; ++d) {
       std::string_view const id = id_of(columns, d);
       if (id.empty())
-        throw error(
-            place_of(columns, d),
-            "found a row without a docid, expected one: columns are joined by qid and docid");
+        throw error(place_of(columns, d),
+                    "found a row without a docid, expected one, because columns are joined by qid "
+                    "and docid");
       auto const [first, is_new] = row_of.emplace(pair_of(query.qid, id), d);
       if (is_new) continue;
       std::size_t const before = std::min(first->second, d), again = std::max(first->second, d);
       throw error(
           place_of(columns, again),
-          fmt::format("found query {} and document {} again, expected a pair once: it is in "
-                      "line {} too",
-                      rulerank::quoted(query.qid), rulerank::quoted(id),
-                      place_of(columns, before).line));
+          fmt::format(
+              "found query {} and document {} again (first on line {}), expected each pair once",
+              rulerank::quoted(query.qid), rulerank::quoted(id), place_of(columns, before).line));
     }
   return row_of;
 }
@@ -77,8 +76,9 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
     auto const at = std::ranges::find_if(
         listed, [&](std::uint32_t f) { return name_of(f, columns.names) == name; });
     if (at == listed.end())
-      throw error({columns.name, 1, 1}, fmt::format("found no column {}, expected it to be joined",
-                                                    rulerank::quoted(name)));
+      throw error(
+          {columns.name, 1, 1},
+          fmt::format("found no column {}, expected the column to join", rulerank::quoted(name)));
     features.push_back(*at);
   }
   if (chosen.empty()) features = listed;
@@ -89,9 +89,10 @@ std::vector<std::uint32_t> features_to_join(dataset const& pool, dataset const& 
   for (std::uint32_t const f : before) taken.insert(name_of(f, pool.names));
   for (std::uint32_t const f : features)
     if (std::string const name = name_of(f, columns.names); taken.contains(name))
-      throw error({columns.name, 1, 1}, fmt::format("found the column {}, which {} has already, "
-                                                    "expected another name",
-                                                    rulerank::quoted(name), pool.name));
+      throw error(
+          {columns.name, 1, 1},
+          fmt::format("found the column {}, which {} has already, expected a different name",
+                      rulerank::quoted(name), pool.name));
   if (!pool.names.empty() && columns.names.empty())
     throw error({columns.name, 1, 1},
                 fmt::format("found features by number, expected them by name as in {}", pool.name));
@@ -128,7 +129,7 @@ new_numbers next_numbers(std::uint32_t last, std::span<std::uint32_t const> join
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
   if (joined.size() > most - last)
     throw error({columns, 1, 1},
-                fmt::format("found {} to join behind feature {}, expected numbers up to {}",
+                fmt::format("found {} to join after feature {}, expected numbers up to {}",
                             counted(joined.size(), "column"), last, most));
   new_numbers numbers;
   for (std::uint32_t const f : joined) numbers.emplace(f, ++last);

@@ -53,8 +53,8 @@ std::vector<std::size_t> query_begin(dataset const& data) {
 
 std::string describe(label_order const& found) {
   return fmt::format(
-      "the order of documents within queries predicts their labels: mean Kendall's tau-b of "
-      "position and label {:.3f}, z {:.1f} over {} queries",
+      "the order of documents within queries predicts their labels (mean Kendall's tau-b of "
+      "position and label {:.3f}, z {:.1f}, over {} queries)",
       found.tau, found.z, found.queries);
 }
 

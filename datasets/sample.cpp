@@ -292,8 +292,8 @@ std::vector<plan> plan_subsets(context const& ctx, sample_options const& options
   std::vector<plan> queries;
   for (std::size_t const subset : subsets) {
     if (subset >= options.subsets.size())
-      throw usage_error(
-          fmt::format("sample: there is no subset {} of {}", subset, options.subsets.size()));
+      throw usage_error(fmt::format("sample: found subset {}, expected less than {}", subset,
+                                    options.subsets.size()));
     std::size_t first = 0;
     for (std::size_t p = 0; p < subset; ++p) first += options.subsets[p].queries;
     for (std::size_t const size : query_sizes_of(ctx.seed, options.subsets[subset], first))
@@ -342,15 +342,17 @@ void draw_queries(context const& ctx, sample_options const& options, model const
 
 void check(sample_options const& options) {
   if (options.features < 1 || options.features > most_features)
-    throw usage_error(
-        fmt::format("sample: {} features, expected 1 to {}", options.features, most_features));
+    throw usage_error(fmt::format("sample: found {} features, expected 1 to {}", options.features,
+                                  most_features));
   double sum = 0;
   for (double const share : options.label_shares) {
-    if (!(share >= 0)) throw usage_error("sample: a label's share is negative");
+    if (!(share >= 0))
+      throw usage_error("sample: found a negative share of a label, expected 0 or more");
     sum += share;
   }
-  if (!(sum > 0) || !std::isfinite(sum)) throw usage_error("sample: no label has a share");
-  if (options.subsets.empty()) throw usage_error("sample: there are no subsets");
+  if (!(sum > 0) || !std::isfinite(sum))
+    throw usage_error("sample: found no label with a share, expected at least one");
+  if (options.subsets.empty()) throw usage_error("sample: found no subsets, expected at least one");
   for (set_size const& subset : options.subsets)
     if (subset.queries < 1 || subset.documents < subset.queries)
       throw usage_error(fmt::format(
@@ -389,20 +391,20 @@ sample_options options_of(shape const& which) {
 sample_options options_of(std::size_t documents, std::uint32_t features, std::size_t queries,
                           std::uint32_t labels, std::size_t folds) {
   if (folds == 2 || folds == 0)
-    throw usage_error(fmt::format("{} folds, expected 1 (one split) or at least 3", folds));
+    throw usage_error(fmt::format("found {} folds, expected 1 (one split) or at least 3", folds));
   if (labels < 1 || labels > 16)
-    throw usage_error(fmt::format("{} labels, expected 1 to 16", labels));
+    throw usage_error(fmt::format("found {} labels, expected 1 to 16", labels));
   std::size_t const subsets = folds == 1 ? 3 : folds;
   if (queries == 0) queries = std::max((documents + 99) / 100, subsets);
   if (queries < subsets)
-    throw usage_error(fmt::format("{}, expected at least {}, one a subset",
+    throw usage_error(fmt::format("found {}, expected at least {}, one for each subset",
                                   counted(queries, "query", "queries"), subsets));
   if (documents < queries)
-    throw usage_error(fmt::format("{}, expected at least {}, one a query",
+    throw usage_error(fmt::format("found {}, expected at least {}, one for each query",
                                   counted(documents, "document"), queries));
   constexpr std::size_t most_documents = std::size_t{1} << 40;
   if (documents > most_documents)
-    throw usage_error(fmt::format("{} documents, expected at most 2^40", documents));
+    throw usage_error(fmt::format("found {} documents, expected at most 2^40", documents));
   sample_options options;
   options.features = features;
   options.folds = folds;

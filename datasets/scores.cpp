@@ -102,7 +102,7 @@ score_list read_scores(context const& ctx, std::string const& path) {
   });
   expect_unchanged(*text, scores.name);
   if (scores.values.empty())
-    throw error({scores.name, 1, 1}, "found no scores, expected a number a line");
+    throw error({scores.name, 1, 1}, "found no scores, expected a number on each line");
   return scores;
 }
 
@@ -125,7 +125,8 @@ std::vector<double> read_scores_of(context const& ctx, std::string const& path,
 
 std::string scores_text(dataset const& test, std::span<double const> scores) {
   if (scores.size() != test.size())
-    throw usage_error(fmt::format("{} for {}", counted(scores.size(), "score"),
+    throw usage_error(fmt::format("found {} for {}, expected as many",
+                                  counted(scores.size(), "score"),
                                   counted(test.size(), "document")));
   std::vector<std::size_t> const places = input_places(test);
   std::vector<double> in_input_order(scores.size());

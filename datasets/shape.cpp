@@ -39,7 +39,7 @@ shape const& find_shape(std::string_view name) {
     known += known.empty() ? "" : ", ";
     known += s.name;
   }
-  throw usage_error("shape '" + std::string(name) + "' is not known, expected one of " + known);
+  throw usage_error("found shape '" + std::string(name) + "', expected one of " + known);
 }
 
 }  // namespace rulerank::datasets

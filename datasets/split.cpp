@@ -20,8 +20,9 @@ namespace {
 
 void check_folds(std::size_t folds) {
   if (folds < 3)
-    throw usage_error(fmt::format("{}, expected at least 3: train, validation and test differ",
-                                  counted(folds, "fold")));
+    throw usage_error(fmt::format(
+        "found {}, expected at least 3, because training, validation and test set differ",
+        counted(folds, "fold")));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::vector<std::vector<std::size_t>> split_queries(context const& ctx, dataset 
   std::size_t const queries = data.queries.size();
   if (queries < options.folds)
     throw error({data.name, 1, 1},
-                fmt::format("found {}, expected at least {}, one a fold",
+                fmt::format("found {}, expected at least {}, one for each fold",
                             counted(queries, "query", "queries"), options.folds));
   std::vector<std::size_t> order(queries);
   std::iota(order.begin(), order.end(), std::size_t{0});

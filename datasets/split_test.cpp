@@ -145,7 +145,7 @@ TEST(split_queries, refuses_what_cannot_be_split) {
   EXPECT_EQ(message_of([&] {
               split_queries({}, data, {5, true});
             }),
-            "few.txt:1:1: found 4 queries, expected at least 5, one a fold");
+            "few.txt:1:1: found 4 queries, expected at least 5, one for each fold");
 }
 
 TEST(write_split, writes_lines_verbatim_and_each_query_in_one_test_part) {

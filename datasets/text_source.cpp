@@ -282,7 +282,7 @@ std::string read_file(std::string const& path, std::string_view expected) {
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) got = 1;
   }
-  if (got < 0 && errno == EISDIR) fail("a folder");
+  if (got < 0 && errno == EISDIR) fail("found a folder");
   if (got < 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string_view marked = text;
   remove_byte_order_mark(marked);
@@ -317,8 +317,9 @@ std::shared_ptr<text_source const> open_source(context const& ctx, std::string c
     for (std::string_view part = stream.next(); !part.empty(); part = stream.next()) text += part;
   } catch (std::bad_alloc const&) {
     std::size_t const size = std::exchange(text, {}).size();
-    throw error({name, 0, 0}, fmt::format("found more than {} of text, more than memory holds",
-                                          counted(size, "byte")));
+    throw error({name, 0, 0},
+                fmt::format("found more than {} of text, expected a text that memory holds",
+                            counted(size, "byte")));
   }
   if (path != "-" && S_ISREG(file->about.st_mode) && file->changed())
     throw error({name, 0, 0}, was_changed);

@@ -114,7 +114,8 @@ transactions read_lines(context const& ctx, std::string const& path, ReadLine&& 
     begin = end + 1;
   }
   expect_unchanged(*text, read.name);
-  if (read.size() == 0) throw error({read.name, 1, 1}, "no transactions, expected one a line");
+  if (read.size() == 0)
+    throw error({read.name, 1, 1}, "found no transactions, expected one on each line");
   return read;
 }
 
@@ -159,7 +160,7 @@ class passed_notes {
   }
   void report(std::string const& name, std::function<void(std::string const&)> const& warn) const {
     if (count_ > 0 && warn)
-      warn(fmt::format("{}:{}: passed over {} of comments, this one first", name, first_,
+      warn(fmt::format("{}:{}: left out {} of comments (this is the first)", name, first_,
                        counted(count_, "line")));
   }
 
@@ -212,7 +213,7 @@ class basket_lines {
     for (;; ++at) {
       if (at == line.size())
         throw error({place.file, place.line, begin + 1},
-                    "found a quote that is not closed, expected another one on the line");
+                    "found a quote that is not closed, expected a second quote on the line");
       if (line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')) break;
       if (line[at] == '"') ++at;
       name += line[at];
@@ -221,7 +222,7 @@ class basket_lines {
     while (at < line.size() && is_separator_blank(line[at]) && !ends(line[at])) ++at;
     if (at < line.size() && !ends(line[at]))
       throw error({place.file, place.line, at + 1},
-                  fmt::format("found {} behind a quote, expected a separator or the line's end",
+                  fmt::format("found {} after a quote, expected a separator or the line's end",
                               rulerank::quoted(line.substr(at, 1))));
     text = kept_.emplace_back(std::move(name));
     return at;
@@ -245,8 +246,8 @@ bool is_basket_note(std::string_view line, source_position const& place,
                      : rest.empty() || is_separator_blank(rest[0]) || rest[0] == line[0];
   if (!is_clear)
     throw error({place.file, place.line, 1},
-                fmt::format("found {}, a comment or an item, expected --comments skip or "
-                            "--comments keep to say which",
+                fmt::format("found {}, which can be a comment or an item; expected --comments skip "
+                            "or --comments keep",
                             rulerank::quoted(line.substr(0, line.find_first_of(" \t,;")))));
   return true;
 }
@@ -308,8 +309,8 @@ class basket_reader {
     if (is_table || is_header || separator != 0)
       throw error(
           {place.file, place.line, 1},
-          fmt::format("found the header {}, expected items; where a line is a basket's id and an "
-                      "item, expected --form pairs{}{}, and --skip-lines 1 passes over a header",
+          fmt::format("found the header {}, expected items; if a line is a basket's id and an "
+                      "item, use --form pairs{}{}; --skip-lines 1 leaves out a header",
                       rulerank::quoted(line.substr(0, line.find('\r'))), separator != 0 ? " " : "",
                       separator != 0 ? separator_option(separator) : ""));
     return false;
@@ -328,7 +329,7 @@ class basket_reader {
   static void expect_name(basket_cell const& cell, source_position const& place) {
     if (cell.text.empty())
       throw error({place.file, place.line, cell.column},
-                  "found no name, expected one between two separators");
+                  "found nothing between two separators, expected a name");
   }
 
   bool add_pair(std::string_view line, std::vector<basket_cell> const& cells,
@@ -340,9 +341,10 @@ class basket_reader {
           {place.file, place.line,
            cells.size() > columns_.cells ? cells[columns_.cells].column : 1},
           fmt::format("found {}, expected {}{}{}", counted(cells.size(), "cell"),
-                      columns_.cells == 2 ? "2: a basket's id and an item"
+                      columns_.cells == 2 ? "2 (a basket's id and an item)"
                                           : fmt::format("{} as in the header", columns_.cells),
-                      other != 0 ? ", as by " : "", other != 0 ? separator_option(other) : ""));
+                      other != 0 ? "; if they are split at another character, use " : "",
+                      other != 0 ? separator_option(other) : ""));
     }
     expect_name(cells[columns_.id], place);
     expect_name(cells[columns_.item], place);
@@ -361,10 +363,9 @@ class basket_reader {
     read.items.clear();
     read.row.assign(1, 0);
     if (options_.warn && baskets.size() > 1 && baskets.size() == of_line_.size())
-      options_.warn(
-          fmt::format("{}: no basket has two lines; where a cell holds several items, "
-                      "expected a line for each",
-                      read.name));
+      options_.warn(fmt::format(
+          "{}: no basket has two lines; if a cell holds several items, write a line for each",
+          read.name));
     for (auto const& items : baskets) {
       read.items.insert(read.items.end(), items.begin(), items.end());
       make_set(read.items, read.row.back());
@@ -465,7 +466,8 @@ transactions transactions_of(binned_dataset const& data, discretizer const& fitt
     auto const of = std::find_if(fitted.features.begin(), fitted.features.end(),
                                  [&](auto const& c) { return c.feature == data.features[f]; });
     if (of == fitted.features.end())
-      throw usage_error(fmt::format("feature {} has no cuts", data.features[f]));
+      throw usage_error(
+          fmt::format("found feature {} without cuts, expected cuts", data.features[f]));
     name_ranges(*of, name_of(of->feature, fitted.names), data.has_missing_item[f], made.names);
   }
   std::map<std::int32_t, std::uint32_t> item_of_label;

@@ -132,14 +132,14 @@ bool seems_title(field const& word) {
   double value = 0;
   bool const is_fraction =
       read_number(found.label.text, value) == number_kind::finite && value != std::trunc(value);
-  throw error(
-      {name, found.label_line, found.label.column},
-      fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
-                  found.columns, is_fraction ? "; evaluate --test reads fractional labels" : "",
-                  found.line == 1 && seems_title(found.qid) && seems_title(found.label)
-                      ? "; a header names columns such as qid, docid and rating"
-                      : "",
-                  comment_hint(found.qid.text)));
+  throw error({name, found.label_line, found.label.column},
+              fmt::format("found '{}', expected a whole number as label{}{}{}{}", found.label.text,
+                          found.columns,
+                          is_fraction ? "; `rulerank evaluate --test` reads fractional labels" : "",
+                          found.line == 1 && seems_title(found.qid) && seems_title(found.label)
+                              ? "; a header names columns such as qid, docid and rating"
+                              : "",
+                          comment_hint(found.qid.text)));
 }
 
 /// Returns the columns that a header names.
@@ -250,8 +250,8 @@ std::size_t for_each_judgment(std::string_view text, std::string const& name,
     if (f.size() != expected)
       throw error({name, line, f[std::min(expected, f.size() - 1)].column},
                   fmt::format("found {}, expected {}{}{}", counted(f.size(), "column"),
-                              expected == 4 ? "4: qid, iteration, docno, label"
-                                            : "3 as before: qid, docno, label",
+                              expected == 4 ? "4 (qid, iteration, docno, label)"
+                                            : "3 as on the first line (qid, docno, label)",
                               first || f[0].text.find_first_of(",;") != std::string_view::npos
                                   ? ", or the header of a table with a query, a document and a "
                                     "rating"
@@ -288,7 +288,7 @@ qrels read_qrels(context const& ctx, std::string const& path,
                     });
   expect_unchanged(*text, result.name);
   if (result.queries.empty())
-    throw error({result.name, 1, 1}, "found no judgments, expected a line for each");
+    throw error({result.name, 1, 1}, "found no judgments, expected a line for each judgment");
   if (warn && !text_id.empty()) warn(text_id_note(result.name, text_id));
   for (judged_query& query : result.queries)
     std::sort(query.documents.begin(), query.documents.end(),
@@ -314,8 +314,8 @@ void expect_no_header(std::vector<field> const& f, std::string const& name, std:
                           seems_title(f.size() == 3 ? f[2] : f[f.size() > 4 ? 4 : 3]);
   if (is_table || has_titles)
     throw error({name, line, 1},
-                fmt::format("found {}, expected a run without a header, 6 words between blanks: "
-                            "qid, Q0, docno, rank, score, tag",
+                fmt::format("found {}, expected lines of a run: 6 words between blanks (qid, Q0, "
+                            "docno, rank, score, tag) and no header",
                             is_table ? "a table" : "a header"));
 }
 
@@ -332,8 +332,8 @@ void expect_run_words(std::vector<field> const& f, std::string const& name, std:
                             "docno, rank, score, tag",
                             f[3].text));
   throw error({name, line, f[3].column},
-              fmt::format("found '{}' as rank of {}, expected 6: qid, Q0, docno, rank, score, tag, "
-                          "without blanks in ids{}",
+              fmt::format("found '{}' as rank in a line of {}, expected 6 words (qid, Q0, docno, "
+                          "rank, score, tag) without blanks in ids{}",
                           f[3].text, counted(n, "word"), comment_hint(f[0].text)));
 }
 
@@ -343,10 +343,11 @@ std::uint32_t read_rank(std::string const& name, std::uint64_t line, field const
   char const* const last = f.text.data() + f.text.size();
   auto const [end, status] = std::from_chars(f.text.data(), last, rank);
   if (status != std::errc{} || end != last || rank == 0)
-    throw error({name, line, f.column},
-                fmt::format("found '{}', expected a rank from 1 on as the third of 3 columns: qid, "
-                            "docno, rank",
-                            f.text));
+    throw error(
+        {name, line, f.column},
+        fmt::format(
+            "found '{}', expected a rank of 1 or more as the third of 3 columns (qid, docno, rank)",
+            f.text));
   return rank;
 }
 
@@ -359,12 +360,11 @@ void expect_ranks(run const& read) {
     std::sort(ranks.begin(), ranks.end());
     auto const again = std::adjacent_find(ranks.begin(), ranks.end());
     if (again != ranks.end() || ranks.front() != 1)
-      throw error(
-          {read.name, query.line, 0},
-          fmt::format("found {} {} in query '{}', expected the ranks 1, 2, ... as the third "
-                      "of 3 columns: qid, docno, rank",
-                      again != ranks.end() ? "twice the rank" : "as first rank",
-                      again != ranks.end() ? *again : ranks.front(), query.qid));
+      throw error({read.name, query.line, 0},
+                  fmt::format("found {} {} in query '{}', expected the ranks 1, 2, ... as the "
+                              "third of 3 columns (qid, docno, rank)",
+                              again != ranks.end() ? "twice the rank" : "as first rank",
+                              again != ranks.end() ? *again : ranks.front(), query.qid));
   }
 }
 
@@ -384,8 +384,8 @@ run read_run(context const& ctx, std::string const& path) {
     if (columns == 3 ? f.size() != 3 : f.size() < 6)
       throw error({result.name, line, f.back().column},
                   fmt::format("found {}, expected {}{}", counted(f.size(), "column"),
-                              columns == 3 ? "3 as before: qid, docno, rank"
-                                           : "6: qid, Q0, docno, rank, score, tag",
+                              columns == 3 ? "3 as on the first line (qid, docno, rank)"
+                                           : "6 (qid, Q0, docno, rank, score, tag)",
                               comment_hint(f[0].text)));
     if (columns == 3) {
       double const rank = read_rank(result.name, line, f[2]);
@@ -401,7 +401,8 @@ run read_run(context const& ctx, std::string const& path) {
     tag = f[5].text;
   });
   expect_unchanged(*text, result.name);
-  if (!any) throw error({result.name, 1, 1}, "found no documents, expected a line for each");
+  if (!any)
+    throw error({result.name, 1, 1}, "found no documents, expected a line for each document");
   if (columns == 3) expect_ranks(result);
   result.tag = tag;
   return result;
@@ -414,10 +415,11 @@ run_ids distinct_ids(dataset const& data, std::function<void(std::string const&)
     for (std::size_t d = query.begin; d < query.end; ++d) {
       std::string const docid = data.docid(d);
       if (seen.insert(docid).second) continue;
-      error const what({data.name, place_of(data, d).line},
-                       fmt::format("found docid '{}' of query '{}' again, the run names documents "
-                                   "by query and line instead",
-                                   docid, query.qid));
+      error const what(
+          {data.name, place_of(data, d).line},
+          fmt::format(
+              "found docid '{}' of query '{}' again, so the run names documents by query and line",
+              docid, query.qid));
       if (warn) warn(what.what());
       return run_ids::line;
     }
@@ -437,7 +439,7 @@ std::string id_of_text(std::string_view text) {
 }
 
 std::string text_id_note(std::string_view file, std::string_view id) {
-  return fmt::format("{}: ids of queries have %20 for a blank, as {}", file, id);
+  return fmt::format("{}: wrote %20 for each blank in ids of queries, such as {}", file, id);
 }
 
 bool is_run_column(std::string_view text) {

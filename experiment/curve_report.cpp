@@ -86,8 +86,9 @@ std::vector<std::pair<std::string, std::string>> rows_of(std::vector<curve_summa
 }
 
 constexpr std::array<std::string_view, 3> settings_titles{
-    "settings without a choice", "settings chosen by cross-fitting in a random sample of the share",
-    "settings chosen with the labels of the validation parts, which come on top"};
+    "settings without a choice",
+    "settings chosen by cross-fitting within a random sample of this share",
+    "settings chosen with the labels of the validation sets, which are additional"};
 
 /// The means of one measure: a row per way and system, a column per budget.
 eval::table means_table(curve_results const& all, std::vector<curve_summary> const& of,
@@ -200,8 +201,8 @@ eval::table systems_compared(curve_results const& all, std::vector<curve_summary
   };
   return compared(
       all, of,
-      "our systems less the best other library's on the same samples: mean over the queries, its "
-      "95 % interval, paired t-test, Holm's correction over a measure's rows",
+      "our systems minus the best system of another library on the same samples: mean over the "
+      "queries, its 95 % interval, paired t-test, Holm's correction over a measure's rows",
       [&](curve_summary const& s, std::size_t m) {
         curve_summary const* best = nullptr;
         for (curve_summary const& other : of)
@@ -217,7 +218,7 @@ eval::table systems_compared(curve_results const& all, std::vector<curve_summary
 eval::table ways_compared(curve_results const& all, std::vector<curve_summary> const& of) {
   return compared(
       all, of,
-      "a way to choose less random documents, by the same system: mean over the queries, its 95 % "
+      "chosen documents minus random documents, for each system: mean over the queries, its 95 % "
       "interval, paired t-test, Holm's correction over a measure's rows",
       [&](curve_summary const& s, std::size_t /*m*/) {
         return s.way == "random" ? nullptr : summary_of(of, s, "random", s.system);
@@ -228,9 +229,9 @@ eval::table choices_table(curve_results const& all, setting_choice by) {
   bool const validated = by == setting_choice::validated;
   std::string const measure = all.options.measures.front().name();
   eval::table t;
-  t.title = validated ? fmt::format("settings chosen on the validation parts by {}", measure)
-                      : "settings chosen by cross-fitting: pairs in order, the share of the "
-                        "sampled documents' pairs of different labels";
+  t.title = validated ? fmt::format("settings chosen on the validation sets by {}", measure)
+                      : "settings chosen by cross-fitting; pairs in order: the share of correctly "
+                        "ordered pairs among the sampled documents of different labels";
   t.columns = {
       {"fold"},
       {"labels"},
@@ -366,8 +367,8 @@ eval::table best_first_table(curve_results const& all, std::vector<curve_summary
   std::vector<curve_summary const*> const best = best_first(of, budget, measure);
   eval::table t;
   t.title = fmt::format(
-      "{} of the labels, the best first; differences to it in {} with 95 % intervals over the "
-      "queries",
+      "{} of the labels, the best system first; differences to the best in {} with 95 % intervals "
+      "over the queries",
       percent(budget), all.options.measures[measure].name());
   auto const fixed = eval::column::style::fixed;
   t.columns = {{"system"}, {"labels of"}, {"settings"}};
@@ -412,8 +413,9 @@ eval::table points_table(curve_results const& all) {
 
 eval::table seconds_table(curve_fold const& fold) {
   eval::table t = table_of_points(
-      "seconds of one thread, with other samples side by side: another run has other ones; fit: to "
-      "learn from the sample, items made before; score: all documents of the test part");
+      "seconds of one thread while other samples ran on other threads, so they differ from run to "
+      "run; fit: learning from the sample, without making items; score: scoring all documents of "
+      "the test set");
   t.columns.insert(t.columns.end(), {{"fit", general}, {"score", general}});
   for (std::size_t i = 0; i < fold.seconds.size(); ++i) {
     t.rows.push_back(cells_of(fold, fold.points.at(i)));

@@ -114,9 +114,9 @@ class folds_runner {
         out_dir(), name, fingerprint_of(work_.settings, name, work_.source.checksums(fold)));
     if (!found.result) {
       if (found.damaged)
-        warn(fmt::format("{}: done again: {}", name, found.why_not));
+        warn(fmt::format("{}: runs again: {}", name, found.why_not));
       else if (!found.why_not.empty())
-        note(fmt::format("{}: done again: {}", name, found.why_not));
+        note(fmt::format("{}: runs again: {}", name, found.why_not));
       return {};
     }
     note(fmt::format("{}: finished by an earlier run", name));

@@ -647,9 +647,10 @@ TEST_F(Run, ADamagedFoldIsDoneAgainWithAWarning) {
   out.warn = [&](std::string const& message) { warnings.push_back(message); };
   results const again = run(ctx_, writing("a"), in_memory(), out);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0], fmt::format("Fold2: done again: {}: damaged: these results do not have "
-                                     "their checksum",
-                                     path));
+  EXPECT_EQ(
+      warnings[0],
+      fmt::format("Fold2: runs again: {}: these results are damaged: their checksum does not match",
+                  path));
   EXPECT_TRUE(again.times.at(1).seconds);
   EXPECT_FALSE(again.times.at(0).seconds);
   EXPECT_EQ(written(folder_ / "a"), files);

@@ -234,7 +234,7 @@ class fold_runner {
       return {tuner, path, result_.fingerprint};
     } catch (error const& other) {
       if (work_.out.note)
-        work_.out.note(fmt::format("{}: tuned anew: {}", result_.name, other.what()));
+        work_.out.note(fmt::format("{}: tunes again: {}", result_.name, other.what()));
       fs::remove(path);
       return {tuner, path, result_.fingerprint};
     }
@@ -414,10 +414,10 @@ std::string fold_name(fold_source const& source, std::size_t fold) {
 void warn_of_order(sinks const& out, datasets::dataset const& train) {
   auto const found = datasets::order_of_labels(train.labels, datasets::query_begin(train));
   if (out.warn && found.predicts_labels())
-    out.warn(fmt::format(
-        "{}: {}; documents with equal scores or rules are taken by that order: shuffle the "
-        "documents of each query",
-        train.name, datasets::describe(found)));
+    out.warn(
+        fmt::format("{}: {}; this order decides between documents with equal scores or rules, so "
+                    "shuffle the documents of each query",
+                    train.name, datasets::describe(found)));
 }
 
 fold_result run_fold(context const& ctx, fold_work const& work, std::size_t fold,

@@ -228,7 +228,7 @@ chosen_documents document_chooser::choose(context const& ctx, way w, std::size_t
 }
 
 chosen_documents document_chooser::by_sampling(std::size_t count) const {
-  if (sampled_.empty()) throw usage_error("no selective sampling was asked for");
+  if (sampled_.empty()) throw usage_error("this chooser does not include selective sampling");
   std::span const first = std::span(sampled_).first(std::min(count, sampled_.size()));
   chosen_documents found;
   rules::rule_size largest = least_rule_size;
@@ -241,7 +241,7 @@ chosen_documents document_chooser::by_sampling(std::size_t count) const {
                   ? fmt::format("rule size {}", largest)
                   : fmt::format("rule sizes {} to {}", least_rule_size, largest);
   if (first.back().why == al::reason::new_items) found.how += ", then new items";
-  if (first.back().why == al::reason::random) found.how += ", then new items and at random";
+  if (first.back().why == al::reason::random) found.how += ", then new items, then at random";
   return found;
 }
 

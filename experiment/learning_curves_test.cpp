@@ -132,7 +132,7 @@ TEST(ways, sampling_goes_on_with_larger_rules) {
   EXPECT_TRUE(std::ranges::includes(more.documents, few.documents));
   chosen_documents const most = chooser.choose({}, way::chosen, 600, 0);
   EXPECT_EQ(most.documents.size(), 600U);
-  EXPECT_TRUE(most.how.ends_with(", then new items and at random")) << most.how;
+  EXPECT_TRUE(most.how.ends_with(", then new items, then at random")) << most.how;
   context other;
   other.seed = 2;  // breaks ties
   EXPECT_NE(document_chooser(other, p.data, p.items, {}, 600, 1)
@@ -400,7 +400,7 @@ TEST(run_curves, has_the_same_bytes_for_any_number_of_processes_and_goes_on_with
       int goes_on = 0;
       sinks out;
       out.note = [&](std::string const& what) {
-        goes_on += what.find("goes on after") != std::string::npos ? 1 : 0;
+        goes_on += what.find("continues after") != std::string::npos ? 1 : 0;
       };
       run_curves(own, options, source, out);
       EXPECT_EQ(goes_on, 1);
@@ -447,10 +447,10 @@ TEST(run_curves, fits_our_members_and_says_which_settings_were_chosen) {
               means[fmt::format("{} defaults 0.1", system)]);
   std::string const text = render(all, eval::table_format::markdown);
   for (char const* const words :
-       {"settings without a choice", "settings chosen by cross-fitting: pairs in order",
-        "settings chosen on the validation parts by NDCG@10"})
+       {"settings without a choice", "settings chosen by cross-fitting; pairs in order",
+        "settings chosen on the validation sets by NDCG@10"})
     EXPECT_NE(text.find(words), std::string::npos) << words;
-  EXPECT_EQ(text.find("our systems less"), std::string::npos);  // no other library's system
+  EXPECT_EQ(text.find("our systems minus"), std::string::npos);  // no other library's system
   // Chosen among the defaults and the trials.
   nlohmann::ordered_json const data = to_json(all);
   EXPECT_EQ(data.at("cross_fitted_choices").size(), 9U);

@@ -78,13 +78,15 @@ void check_distinct(std::vector<eval::measure> const& measures) {
 void check(settings const& s) {
   check_sizes("reduced sets'", s.reduce_sizes);
   if (s.rank_sizes != std::vector<rules::rule_size>{0}) check_sizes("rankers'", s.rank_sizes);
-  if (s.random && s.random_draws == 0) throw usage_error("0 random draws, expected one or more");
-  if (s.measures.empty()) throw usage_error("no measure to judge by, expected one or more");
+  if (s.random && s.random_draws == 0)
+    throw usage_error("found 0 random draws, expected one or more");
+  if (s.measures.empty()) throw usage_error("found no measure, expected one or more");
   check_distinct(s.measures);
-  if (s.members.empty()) throw usage_error("no member to rank by, expected one or more");
+  if (s.members.empty()) throw usage_error("found no member to rank by, expected one or more");
   for (ranking_settings const& member : s.members) l2r::check(member.scoring);
   if (s.tune) {
-    if (s.tune->measures.empty()) throw usage_error("no measure to tune by, expected one or more");
+    if (s.tune->measures.empty())
+      throw usage_error("found no measure to tune by, expected one or more");
     check_distinct(s.tune->measures);
     tuning::candidates_of(s.tune->search_space);
     tuning::check(s.tune->search);
@@ -158,17 +160,18 @@ std::vector<system> systems_of(settings const& s) {
   if (s.feature) systems.push_back({system_kind::feature, 0, 0, "feature", "feature", 0});
   for (std::string const& name : s.outside) {
     if (!is_folder_name(name))
-      throw usage_error(
-          fmt::format("'{}' cannot name a system's files, expected no slash and no "
-                      "leading point",
-                      name));
+      throw usage_error(fmt::format(
+          "found the system name '{}', expected a name without slashes and without a leading point",
+          name));
     systems.push_back({system_kind::outside, 0, 0, name, name, 0});
   }
-  if (systems.empty()) throw usage_error("no system to judge, expected a rule size or a baseline");
+  if (systems.empty())
+    throw usage_error("found no system to evaluate, expected a rule size or a baseline");
   std::set<std::string> names;
   for (system const& one : systems)
     if (!names.insert(one.name).second)
-      throw usage_error(fmt::format("the name '{}' of outside scores is taken", one.name));
+      throw usage_error(
+          fmt::format("found the name '{}' twice, expected different names of systems", one.name));
   return systems;
 }
 

@@ -74,11 +74,12 @@ pool_topics make_topics(std::vector<datasets::text_document> texts, std::string 
   for (std::size_t q = 0; q < texts.size(); ++q) {
     std::string const& id = texts[q].id;
     if (!datasets::is_run_column(id) || id.find('#') != id.npos)
-      throw usage_error(fmt::format(
-          "topic {}: found the id '{}', expected one without blanks and #", q + 1, printable(id)));
+      throw usage_error(
+          fmt::format("topic {}: found the id '{}', expected an id without blanks and #", q + 1,
+                      printable(id)));
     if (!ids.insert(id).second)
       throw usage_error(
-          fmt::format("topic {}: found the id '{}' again, expected an id of its own", q + 1, id));
+          fmt::format("topic {}: found the id '{}' again, expected each id once", q + 1, id));
   }
   return with_sums(std::move(texts), std::move(name));
 }
@@ -95,7 +96,7 @@ void set_judgments(pool_topics& topics, datasets::qrels judgments,
                            [&](auto const& topic) { return judged.contains(topic.id); }))
     throw error(
         {judgments.name, 1, 1},
-        fmt::format("found no judgment of a topic of {}, expected one at least", topics.name));
+        fmt::format("found no judgment of a topic of {}, expected at least one", topics.name));
   topics.judgments = std::move(judgments);
 }
 
@@ -147,10 +148,11 @@ void pool_collection::set_vectors(context const& ctx, datasets::vectors const& d
 /// Throws `usage_error` if the collection or the topics have no vectors.
 void pool_collection::expect_vectors(pool_topics const& topics) const {
   if (!documents_->vectors)
-    throw usage_error(fmt::format("{}: found no vectors, expected one for each document", name_));
+    throw usage_error(
+        fmt::format("{}: found no vectors, expected a vector for each document", name_));
   if (!topics.vectors)
     throw usage_error(
-        fmt::format("{}: found no vectors, expected one for each topic", topics.name));
+        fmt::format("{}: found no vectors, expected a vector for each topic", topics.name));
 }
 
 datasets::run pool_collection::run_of(pool_topics const& topics, found_lists const& found,
@@ -247,7 +249,7 @@ found_lists pool_collection::lists_of(pool_topics const& topics, datasets::run c
       if (document == number.end())
         throw error({run.name, at->second->line, 1},
                     fmt::format("found document '{}' of query {}, which is not in {}, expected "
-                                "documents of it",
+                                "documents of this collection",
                                 docno, at->second->qid, name_));
       lists[q].push_back({document->second, score});
     }
@@ -257,7 +259,7 @@ found_lists pool_collection::lists_of(pool_topics const& topics, datasets::run c
   if (!any)
     throw error(
         {run.name, 1, 1},
-        fmt::format("found no query that is a topic of {}, expected one at least", topics.name));
+        fmt::format("found no query that is a topic of {}, expected at least one", topics.name));
   return lists;
 }
 
@@ -369,7 +371,7 @@ pool_pairs pool_collection::pairs(context const& ctx, pool_topics const& topics,
   if (pairs.documents.empty())
     throw error(
         {topics.name, 1, 1},
-        fmt::format("found no topic that {} a document of {}, expected one at least",
+        fmt::format("found no topic that {} a document of {}, expected at least one",
                     options_.from == candidate_source::text ? "shares a term with" : "is near to",
                     name_));
   pool_pairs made;

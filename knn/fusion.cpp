@@ -38,19 +38,19 @@ void check(std::span<datasets::run const> runs, fusion_options const& options) {
   for (double const weight : options.weights)
     if (!(weight >= 0 && std::isfinite(weight)))
       throw usage_error(
-          fmt::format("found {} as weight of a run, expected a number of 0 and more", weight));
+          fmt::format("found {} as the weight of a run, expected a number of 0 or more", weight));
   if (!options.distances.empty() && options.distances.size() != runs.size())
-    throw usage_error(
-        fmt::format("found {} whether scores are distances, expected one for each of "
-                    "{} runs",
-                    counted(options.distances.size(), "word"), runs.size()));
+    throw usage_error(fmt::format(
+        "found {} that say whether scores are distances, expected one for each of {} runs",
+        counted(options.distances.size(), "word"), runs.size()));
   if (std::ranges::count(options.distances, true) > 0 && options.norm == score_norm::max &&
       !ignores_scores(options.method))
     throw usage_error(
-        "found norm max of distances, expected another: it divides by the best score");
+        "found norm max for distances, expected a different norm, because max divides by the best "
+        "score");
   if (!(options.rrf_k >= 0 && std::isfinite(options.rrf_k)))
     throw usage_error(
-        fmt::format("found {} as rrf's k, expected a number of 0 and more", options.rrf_k));
+        fmt::format("found {} as rrf's k, expected a number of 0 or more", options.rrf_k));
 }
 
 /// One query in one run: its documents by rank, and their normalized scores.
@@ -75,9 +75,9 @@ ranking ranked(datasets::run const& run, datasets::run_query const* query, bool 
   if (query == nullptr) return of;
   for (datasets::run_entry const& entry : query->documents)
     if (!std::isfinite(entry.score))
-      refuse(of, fmt::format("found the score {} of document '{}' of query '{}', expected a finite "
-                             "one",
-                             entry.score, entry.docno, query->qid));
+      refuse(of, fmt::format(
+                     "found the score {} of document '{}' of query '{}', expected a finite number",
+                     entry.score, entry.docno, query->qid));
   auto const score = [&](std::size_t at) {
     double const value = query->documents[at].score;
     return is_distance ? -value : value;
@@ -200,8 +200,8 @@ void prepare(ranking& of, fusion_options const& options, std::size_t candidates,
   for (double& s : of.score) {
     s *= weight;
     if (!std::isfinite(s))
-      refuse(of, fmt::format("found scores of query '{}' that norm {} and a weight of {} make no "
-                             "finite numbers, expected smaller ones",
+      refuse(of, fmt::format("found scores of query '{}' that exceed a double with norm {} and "
+                             "weight {}, expected smaller scores",
                              of.query->qid, name_of(options.norm), weight));
   }
 }
@@ -227,8 +227,8 @@ datasets::run_query fuse_query(std::vector<ranking> rankings, std::string const&
     double const score = combined(options.method, scores);
     if (!std::isfinite(score))
       throw error({rankings.front().run->name, 0, 0},
-                  fmt::format("found scores of document '{}' of query '{}' whose fusion is no "
-                              "finite number, expected smaller ones",
+                  fmt::format("found scores of document '{}' of query '{}' whose fusion exceeds a "
+                              "double, expected smaller scores",
                               all.docnos[d], qid));
     fused.documents.push_back({std::string(all.docnos[d]), score});
   }

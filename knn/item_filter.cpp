@@ -32,8 +32,8 @@ std::size_t item_of(std::string_view line, source_position at, std::size_t items
                                 rulerank::quoted(found), item, items));
   at.column = fields.size() > 1 ? fields[1].column : 0;
   if (fields.size() > 1)
-    throw error(
-        at, fmt::format("found {}, expected one number a line", rulerank::quoted(fields[1].text)));
+    throw error(at, fmt::format("found {}, expected one number on each line",
+                                rulerank::quoted(fields[1].text)));
   return number;
 }
 

@@ -350,9 +350,7 @@ void item_collection::save_index(context const& ctx, std::string const& path, st
                                  std::function<void(std::string const&)> const& save) const {
   if (!is_split_) {
     if (!is_whole())
-      throw usage_error(
-          "found an index in parts, which cannot be saved or pickled: expected a copy of its "
-          "files");
+      throw usage_error("an index in parts cannot be saved or pickled; copy its files");
     return save(path);
   }
   process_group const& group = *ctx.processes;

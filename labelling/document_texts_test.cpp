@@ -155,8 +155,8 @@ TEST_F(texts, all_lines_have_checksums_that_can_be_read_or_none_has) {
                "...p:2:1: found text_sums \"XXXXXXXX-00000000\", expected ...");
   std::string const another = " text_sums = 00000001-00000002";
   EXPECT_PRED2(says, fault_of(another),
-               "...p:2:1: found query 1 made of another text than in the lines "
-               "before, expected one text of a query...");
+               "...p:2:1: found query 1 with a text that differs from that of earlier lines, "
+               "expected one text for each query...");
   for (std::string const& comment : {std::string(), damaged, another})
     EXPECT_EQ(fault_of(comment, true), "OK") << comment;
 }
@@ -202,7 +202,9 @@ TEST_F(texts, fields_are_the_same_in_any_order_and_others_are_named) {
   EXPECT_EQ(shown(title + ", " + text + ", " + author), "Rye|of the north\nAda");
   EXPECT_EQ(shown(author + ", " + text + ", " + title), "Rye|Ada\nof the north");
   std::string const more = shown(title + R"(, "headline": "see B", )" + text + ", " + author);
-  EXPECT_NE(more.find("; without its field \"headline\" it is; expected the texts"), more.npos)
+  EXPECT_NE(
+      more.find("; without its field \"headline\" the text is the same; expected the same texts"),
+      more.npos)
       << more;
   std::string const less = shown(text + ", " + title);
   EXPECT_NE(less.find("; its fields are \"text\", \"title\"; expected"), less.npos) << less;

@@ -145,8 +145,8 @@ class connection : public std::enable_shared_from_this<connection> {
     ++shared_->responses;
     bool const long_body = error == http::error::body_limit;
     if (long_body || error == http::error::header_limit)
-      return write({long_body ? 413 : 431, "text/plain", "too large\n"}, false);
-    if (error) return write({400, "text/plain", "this is no HTTP request\n"}, false);
+      return write({long_body ? 413 : 431, "text/plain", "the request is too large\n"}, false);
+    if (error) return write({400, "text/plain", "this is not an HTTP request\n"}, false);
     bool const keep = parser_->get().keep_alive();
     asio::post(shared_->pool, [self = shared_from_this(), keep,
                                request = request_of(parser_->get())]() mutable {

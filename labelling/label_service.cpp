@@ -118,10 +118,10 @@ std::string labeller_of(json const& body) {
       name.back() == ' ' || name.find('"') != name.npos ||
       std::string_view("=+-@'").find(name.front()) != std::string_view::npos)
     throw refusal(
-        400, fmt::format("found another labeller, expected a name of 1 to {} bytes "
-                         "without control characters, marks of direction and quotes, in front a "
-                         "letter or digit",
-                         longest));
+        400,
+        fmt::format("found an invalid name of a labeller, expected 1 to {} bytes without control "
+                    "characters, marks of direction and quotes, with a letter or digit first",
+                    longest));
   return name;
 }
 
@@ -139,7 +139,7 @@ std::size_t asked_document(json const& body, std::size_t documents, label_team c
                            std::string const& labeller) {
   std::size_t const document = document_of(body, documents);
   if (!team.may_answer(labeller, document))
-    throw refusal(400, "nobody is asked about this document, expected one that is or was");
+    throw refusal(400, "nobody was asked about this document, expected a document of a question");
   return document;
 }
 
@@ -214,12 +214,13 @@ bool label_service::is_ours(http_request const& request) const {
 http_response label_service::handle(http_request const& request) {
   try {
     // DNS rebinding: a foreign page whose name resolves to this server sends its own host.
-    if (!is_ours(request)) return refuse(421, "found another host, expected this server's");
+    if (!is_ours(request))
+      return refuse(421, "found a different host, expected the host of this server");
     if (request.body.size() > most_body)
       return refuse(413, fmt::format("found more than {} bytes", most_body));
     if (request.method == "GET" || request.method == "HEAD") return page(request.target);
     if (request.method == "POST") return post(request);
-    http_response reply = refuse(405, "found another method, expected GET, HEAD or POST");
+    http_response reply = refuse(405, "found a different method, expected GET, HEAD or POST");
     reply.allow = "GET, HEAD, POST";
     return reply;
   } catch (refusal const& e) {
@@ -235,7 +236,7 @@ http_response label_service::page(std::string_view target) const {
   if (target == "/") return {200, "text/html; charset=utf-8", std::string(page_html)};
   if (target == "/page.js") return {200, "text/javascript; charset=utf-8", std::string(page_js)};
   if (target == "/page.css") return {200, "text/css; charset=utf-8", std::string(page_css)};
-  return refuse(404, "found another path, expected /");
+  return refuse(404, "found a different path, expected /");
 }
 
 http_response label_service::post(http_request const& request) {
@@ -245,11 +246,12 @@ http_response label_service::post(http_request const& request) {
   };
   // A proxy in front may use TLS; this port itself serves only http.
   if (field("origin") != "http://" + field("host") && field("origin") != "https://" + field("host"))
-    return refuse(403, "found another origin, expected this server's page");
+    return refuse(403, "found a different origin, expected the page of this server");
   if (!is_json(field("content-type")))
-    return refuse(415, "found another content type, expected application/json");
+    return refuse(415, "found a different content type, expected application/json");
   if (!same_secret(field("x-rulerank-token"), how_.token))
-    return refuse(401, "found another token, expected that of the address the program printed");
+    return refuse(
+        401, "found a different token, expected the token in the address that the program printed");
   json const body = body_of(request.body);
   std::string const labeller = labeller_of(body);
   if (request.target == "/estimate" && !finished()) return {200, "application/json", estimate()};
@@ -272,7 +274,7 @@ http_response label_service::post(http_request const& request) {
     finished_ = true;
     reply = text_of({{"state", "ended"}, {"out", how_.out}});
   } else {
-    return refuse(404, "found another path, expected one of the page's");
+    return refuse(404, "found a different path, expected one that the page uses");
   }
   return {200, "application/json", std::move(reply)};
 }

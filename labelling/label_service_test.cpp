@@ -186,7 +186,7 @@ TEST_F(service, refuses_a_document_that_nobody_is_asked_about) {
     http_response const reply = service_.handle(request(path, body));
     EXPECT_EQ(reply.status, 400) << path;
     EXPECT_EQ(json::parse(reply.body)["error"],
-              "nobody is asked about this document, expected one that is or was");
+              "nobody was asked about this document, expected a document of a question");
   }
   EXPECT_TRUE(journal_.answers().empty());
   EXPECT_TRUE(work_.answers().empty());

@@ -31,7 +31,8 @@ label_team::label_team(al::labelling& work, al::answer_journal& journal, std::st
     if (work_.label_of(a.document) != datasets::unlabelled &&
         std::ranges::find(given, a.document, &al::answer::document) == given.end())
       throw error({path, a.line, 1},
-                  "this document has a label in the pool, expected answers to its questions");
+                  "found an answer for a document that has a label in the pool, expected answers "
+                  "for documents without one");
     settle(a.document);
   }
 }
@@ -93,7 +94,7 @@ void label_team::answer(std::string const& labeller, std::size_t document,
   auto const given = work_.answers();
   if (work_.label_of(document) != datasets::unlabelled &&
       std::ranges::find(given, document, &al::answer::document) == given.end())
-    throw usage_error("the document has a label in the pool, expected one that has none");
+    throw usage_error("the document has a label in the pool, expected a document without one");
   journal_.add(document, label, labeller);
   update(document);
   settle(document);

@@ -170,7 +170,7 @@ std::string about_fields(std::vector<datasets::text_field> const& fields, std::u
     std::vector<datasets::text_field> rest = fields;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(f));
     if (datasets::sum_of_text(rest) == sum)
-      return fmt::format("; without its field {} it is", names.back());
+      return fmt::format("; without its field {} the text is the same", names.back());
   }
   return fmt::format("; its {} {}", names.size() == 1 ? "field is" : "fields are",
                      fmt::join(names, ", "));
@@ -193,13 +193,12 @@ void expect_the_pools(text_collector const& file, found_texts const& found,
   for (datasets::text_field const& field : document.fields) text += field.text + " ";
   std::string_view shown = text;
   shown = shown.substr(0, std::min(shown.find_last_not_of(" \n") + 1, most_shown));
-  throw error(
-      {datasets::display_name(path), std::max<std::uint64_t>(document.line, 1), 1},
-      fmt::format("found for {} {} the text {}, which is not that of which {} was made, as of {} "
-                  "of its {}{}; expected the texts that it was made of, or --other-texts",
-                  wanted.kind, wanted.ids[first], rulerank::quoted(shown), wanted.pool, others,
-                  counted(wanted.ids.size(), wanted.kind, wanted.kinds),
-                  about_fields(document.fields, *wanted.sums[first])));
+  throw error({datasets::display_name(path), std::max<std::uint64_t>(document.line, 1), 1},
+              fmt::format("{} {} has the text {}, which differs from the text that {} was made of, "
+                          "as do {} of its {}{}; expected the same texts, or --other-texts",
+                          wanted.kind, wanted.ids[first], rulerank::quoted(shown), wanted.pool,
+                          others, counted(wanted.ids.size(), wanted.kind, wanted.kinds),
+                          about_fields(document.fields, *wanted.sums[first])));
 }
 
 /// The texts that the ids refer to. `other`: what the other file's checksums decided.
@@ -215,9 +214,9 @@ found_texts const& chosen(text_collector const& file, std::optional<bool> other,
     else if (!own && !other && !strict && differ(file))
       throw error(
           {datasets::display_name(path), 1, 1},
-          fmt::format("found {} whose numbers behind .I are not their positions, and {} does not "
-                      "say which of the two its ids are, expected --number-by-position, or "
-                      "--number-by-position=false where they are the numbers",
+          fmt::format("found {} whose numbers after .I are not their positions, and {} does not "
+                      "say which of the two it uses as ids; set --number-by-position for "
+                      "positions, or --number-by-position=false for numbers",
                       wanted.kinds, wanted.pool));
   }
   if (strict) expect_the_pools(file, *found, wanted, path);
@@ -249,14 +248,14 @@ void read_sums(datasets::dataset const& pool, pool_texts const& of, bool lenient
           std::tuple(&documents, of.text_of[d], sums->document)})
       if (!take_sum(wanted->sums[number], sum) && !lenient)
         throw error(datasets::place_of(pool, d),
-                    fmt::format("found {} {} made of another text than in the lines before, "
-                                "expected one text of a {}",
+                    fmt::format("found {} {} with a text that differs from that of earlier lines, "
+                                "expected one text for each {}",
                                 wanted->kind, wanted->ids[number], wanted->kind));
   }
   if (with > 0 && with < pool.size() && !lenient)
     throw error(datasets::place_of(pool, first_without),
-                fmt::format("found a document without {}, which {} of {} have, expected it of all, "
-                            "or --other-texts",
+                fmt::format("found a document without {}, which {} of {} have; expected it for all "
+                            "documents, or --other-texts",
                             datasets::text_sums_key, with, counted(pool.size(), "document")));
 }
 
@@ -264,7 +263,7 @@ void read_sums(datasets::dataset const& pool, pool_texts const& of, bool lenient
 void expect_some(found_texts const& found, wanted_texts const& wanted, std::string const& path) {
   if (std::ranges::all_of(found.at, [](std::size_t at) { return at == nowhere; }))
     throw error({datasets::display_name(path), 1, 1},
-                fmt::format("has none of the {} of {}, such as {}, expected their texts",
+                fmt::format("found none of the {} of {}, such as {}; expected their texts",
                             wanted.kinds, wanted.pool, wanted.ids.front()));
 }
 

@@ -37,24 +37,24 @@ std::optional<double> value_of(datasets::dataset const& data, std::size_t docume
 
 std::string describe(al::outlook const& ahead) {
   if (ahead.documents == 0)
-    return fmt::format("{} so far; no further document is wanted", counted(ahead.rules, "rule"));
+    return fmt::format("{} so far; no more documents are needed", counted(ahead.rules, "rule"));
   if (!is_estimate(ahead))
     return fmt::format(
-        "{} so far; too few answers to tell how many documents are still to come: {} from the "
-        "commonest, {} are needed",
+        "{} so far; too few answers to estimate how many documents are left: {} from the most "
+        "frequent label, and {} are needed",
         counted(ahead.rules, "rule"),
         ahead.minority_labels == 1 ? "1 label differs"
                                    : fmt::format("{} labels differ", ahead.minority_labels),
         enough_minority_labels);
   return fmt::format(
-      "{} so far; with guessed labels about {} more by the next {}, about {} by {} up to the end "
-      "({} to {}){}",
+      "{} so far; estimated with guessed labels: about {} more from the next {}, about {} more "
+      "from {} to the end ({} to {} documents){}",
       counted(ahead.rules, "rule"), ahead.next_rules, counted(ahead.next, "document"),
       ahead.documents_rules, counted(ahead.documents, "document"), ahead.documents_low,
       ahead.documents_high,
       ahead.left_out == 0
           ? ""
-          : fmt::format(", {} of them to be skipped, as often as up to now", ahead.left_out));
+          : fmt::format(", {} of them skipped at the present rate", ahead.left_out));
 }
 
 question_views::question_views(context const& ctx, sources what)
@@ -173,8 +173,8 @@ namespace {
 
 std::string why_asked(al::question const& asked, al::labelling const& work) {
   if (work.whole_queries())
-    return fmt::format("one of {} to be labelled of query {}",
-                       counted(work.wanted().size(), "document"), asked.iteration + 1);
+    return fmt::format("one of {} to label of query {}", counted(work.wanted().size(), "document"),
+                       asked.iteration + 1);
   if (asked.why == al::reason::random) return "the next document in a random order";
   if (asked.why == al::reason::new_items)
     return "the document with the most values that no labelled document has";
@@ -192,7 +192,7 @@ view_request question_views::request(al::question const& asked, al::labelling co
   made.why = why_asked(asked, work);
   al::brought_rules const rules = work.brings(asked, shown_rules);
   made.brings.push_back(
-      fmt::format("{} of its {} of at most {} {} new here and will each make a rule", rules.unseen,
+      fmt::format("{} of its {} of at most {} {} new here, and each will make a rule", rules.unseen,
                   counted(rules.itemsets, "itemset"), counted(rules.items, "feature"),
                   rules.unseen == 1 ? "is" : "are"));
   for (auto const& itemset : rules.shortest) {

@@ -34,7 +34,8 @@ class boosted final : public learner {
  public:
   explicit boosted(boosted_options const& options) : options_(options) {
     if (options.trees < 1 || options.depth < 1 || !(options.eta > 0))
-      throw usage_error("xgboost: trees, a depth and a rate above 0 are expected");
+      throw usage_error(
+          "xgboost: found a number of trees, a depth or a rate of 0, expected all above 0");
   }
 
   void fit(context const& ctx, documents const& pool, labelled const& known) override {
@@ -146,7 +147,8 @@ std::string xgboost_version() {
 }
 
 std::unique_ptr<learner> make_boosted(boosted_options const&) {
-  throw usage_error("xgboost is not in this build, expected one with XGBoost (libxgboost-dev)");
+  throw usage_error(
+      "this build does not have xgboost, expected a build with XGBoost (libxgboost-dev)");
 }
 #endif
 

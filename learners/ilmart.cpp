@@ -36,7 +36,8 @@ std::vector<std::vector<int>> columns_of_trees(std::string_view model) {
       int column = 0;
       auto const [end, fault] = std::from_chars(line.data(), line.data() + line.size(), column);
       if (fault != std::errc())
-        throw error({"LightGBM", 0, 0}, "found a tree without numbers of columns");
+        throw error({"LightGBM", 0, 0},
+                    "found a tree without numbers of columns, expected LightGBM 4");
       columns.push_back(column);
       line.remove_prefix(static_cast<std::size_t>(end - line.data()));
       if (!line.empty()) line.remove_prefix(1);

@@ -202,8 +202,9 @@ lightgbm_library::lightgbm_library(std::string const& path) {
   of->check(of->register_log([](char const*) {}));
   std::string const form = form_of_models(*of);
   if (form != "v4")
-    throw error({path, 0, 0},
-                fmt::format("found models of form '{}', expected v4, that of LightGBM 4", form));
+    throw error(
+        {path, 0, 0},
+        fmt::format("found models of format '{}', expected v4, the format of LightGBM 4", form));
   version_ = of->version = version_of(where);
   functions_ = of;
 }

@@ -78,7 +78,7 @@ std::string parameters_of(lightgbm_options const& o) {
 
 void check(lightgbm_options const& o) {
   if (o.trees == 0 || o.leaves < 2 || o.least < 0 || !(o.rate > 0))
-    throw usage_error("lightgbm: trees, two leaves or more and a rate above 0 are expected");
+    throw usage_error("lightgbm: expected trees, two leaves or more, and a rate above 0");
 }
 
 void expect_trees(std::span<std::size_t const> counts, std::size_t most) {

@@ -29,7 +29,7 @@ datasets::dataset labelled_pool(documents const& pool, labelled const& known) {
 class members_learner final : public learner {
  public:
   explicit members_learner(std::vector<l2r::recipe> recipes) : recipes_(std::move(recipes)) {
-    if (recipes_.empty()) throw usage_error("members: no recipe, expected one or more");
+    if (recipes_.empty()) throw usage_error("members: found no recipe, expected one or more");
     raw_ = std::any_of(recipes_.begin(), recipes_.end(), [](l2r::recipe const& one) {
       return std::holds_alternative<l2r::linear_recipe>(one) ||
              std::holds_alternative<l2r::joint_recipe>(one);

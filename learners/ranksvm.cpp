@@ -43,7 +43,7 @@ class ranksvm final : public learner {
  public:
   explicit ranksvm(ranksvm_options const& options) : options_(options) {
     if (!(options.c > 0) || options.max_pairs == 0)
-      throw usage_error("ranksvm: a weight and a number of pairs above 0 are expected");
+      throw usage_error("ranksvm: expected a weight and a number of pairs above 0");
     static std::once_flag silent;
     std::call_once(silent, [] { set_print_string_function([](char const*) {}); });
   }
@@ -171,7 +171,8 @@ std::string liblinear_version() {
 }
 
 std::unique_ptr<learner> make_ranksvm(ranksvm_options const&) {
-  throw usage_error("ranksvm is not in this build, expected one with liblinear (liblinear-dev)");
+  throw usage_error(
+      "this build does not have ranksvm, expected a build with liblinear (liblinear-dev)");
 }
 #endif
 

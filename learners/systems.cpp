@@ -370,7 +370,7 @@ system make_system(std::string_view name, system_options const& options) {
   for (learner_info const& l : learners())
     if (l.name == at->needs && !l.available)
       throw usage_error(
-          fmt::format("{} is not in this build, expected one with {}", name, l.library));
+          fmt::format("this build does not have {}, expected a build with {}", name, l.library));
   return at->make(options);
 }
 

@@ -15,8 +15,8 @@ communicator::communicator() {
     if (char const* const ranks = std::getenv(name);
         ranks != nullptr && std::string_view(ranks) != "1")
       throw usage_error(
-          fmt::format("started as one of {} MPI ranks, and this build has no MPI; expected one "
-                      "process, or a build with RULERANK_MPI=ON",
+          fmt::format("started as one of {} MPI ranks, but this build has no MPI; start one "
+                      "process, or build with RULERANK_MPI=ON",
                       ranks));
 }
 communicator::~communicator() = default;

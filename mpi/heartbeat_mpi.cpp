@@ -131,10 +131,9 @@ class heartbeat::watch {
     bool const is_told = gave_up_.stop_requested();
     gave_up_.request_stop();
     if (!is_told && !lower_rank_gives_up())
-      fmt::print(
-          stderr,
-          "rulerank: error: rank {} on {}: nothing heard for {} s, expected a sign each second\n",
-          lost.rank, machines_[lost.index()], limit_);
+      fmt::print(stderr,
+                 "rulerank: error: rank {} on {}: no message for {} s, expected one each second\n",
+                 lost.rank, machines_[lost.index()], limit_);
     std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -134,7 +134,7 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     json const parsed = parse_ordered_json(line, path, "a result of a benchmark", number);
     if (!parsed.is_object())
-      throw error({path, number, 1}, "found no JSON object, expected one a line");
+      throw error({path, number, 1}, "found no JSON object, expected one on each line");
     expect_seconds(parsed, path, number);
     std::string const name = name_of(parsed);
     if (name.empty() || !(number_of(parsed, "seconds") > 0)) {
@@ -147,7 +147,8 @@ void add_benchmarks(std::string const& path, report_options const& options, bloc
     if (at == works.end()) at = works.insert(works.end(), {title, {}});
     at->second.push_back({name, parsed});
   }
-  if (works.empty() && others == 0) throw error({path, 0, 0}, "found no lines");
+  if (works.empty() && others == 0)
+    throw error({path, 0, 0}, "found no lines, expected JSON lines");
   for (auto const& [title, lines] : works) add_work(title.empty() ? "all lines" : title, lines, to);
   if (others > 0)
     say(to, "{} of the file {} no engine and seconds, and {} not shown.", counted(others, "line"),

@@ -139,7 +139,7 @@ class curve_charts {
 
   eval::table values(std::string const& settings) const {
     eval::table t{
-        .title = "Means of the folds' means over the draws.",
+        .title = "Means over the folds of the means over the draws.",
         .columns = {
             {"way"}, {"system"}, {"%", general}, {"documents", fixed, 1}, {"labels", fixed, 1}}};
     for (std::string const& m : of_.measures) t.columns.push_back({m, fixed, 4});
@@ -223,7 +223,7 @@ void add_curves(learning_curves const& curves, report_options const& options, bl
   curve_charts const charts(curves);
   std::vector<std::string> const settings = distinct(curves, &curve_row::settings);
   if (!curves.by_query) {
-    say(to, "The folder has no curves/FOLD.json of each fold: there are no intervals.");
+    say(to, "There are no intervals, because the folder lacks curves/FOLD.json of some folds.");
     for (std::string const& one : settings) {
       to.push_back({heading{3, fmt::format("Settings: {}", one)}});
       charts.add_panels(one, chosen, to);
@@ -234,8 +234,8 @@ void add_curves(learning_curves const& curves, report_options const& options, bl
   }
   charts.add_best(chosen, to);
   say(to,
-      "Each chart is of one system, with its settings that read most labels. Bars: 95 % intervals "
-      "over the queries, each query's mean over the chart subtracted (Cousineau 2005, Morey "
+      "Each chart shows one system, with the settings that read most labels. Bars: 95 % intervals "
+      "over the queries, after subtracting each query's mean over the chart (Cousineau 2005, Morey "
       "2008).");
   charts.add_panels(most_labels, chosen, to);
   charts.add_other_measures(most_labels, chosen, to);

@@ -80,7 +80,7 @@ std::vector<std::size_t> ranked(std::span<l2r::score_effects const> all) {
 
 void say_base(l2r::score_effects const& of, blocks& to) {
   if (of.base != 0)
-    say(to, "The base is the same for all documents of the query; the features add to it.");
+    say(to, "The base is the same for all documents of the query, and the features add to it.");
 }
 
 ordered_json query_json(datasets::dataset const& query, l2r::score_effects const& of,
@@ -217,7 +217,7 @@ blocks effects(datasets::dataset const& query, std::span<l2r::score_effects cons
   int const digits = l2r::digits_of(all);
   double const scale = std::pow(10, digits);
   bool const has_base = all.front().base != 0;
-  eval::table t{"What features add to each score, those that move the scores most first:",
+  eval::table t{"What features add to each score, the most influential first:",
                 {{"rank", fixed}, {"document"}, {"label", fixed}, {"score", fixed, digits}}};
   if (has_base) t.columns.push_back({"(base)", fixed, digits});
   for (std::size_t const f : std::span(order).first(listed))

@@ -51,9 +51,9 @@ struct moved_rules {
   /// A list's heading, such as "3 rules move it up, by 0.5 in all".
   std::string head(l2r::moving_rules const& of, std::string_view verb,
                    std::string_view what) const {
-    return fmt::format("{} {}{} {}, by {:.6f} in all{}", counted(of.rules, "rule"), verb,
+    return fmt::format("{} {}{} {} by {:.6f} in total{}", counted(of.rules, "rule"), verb,
                        of.rules == 1 ? "s" : "", what, quotient(abs(of.moved), denominator),
-                       of.rules > of.most.size() && !of.most.empty() ? "; those that do most" : "");
+                       of.rules > of.most.size() && !of.most.empty() ? "; the strongest" : "");
   }
 
   void add(l2r::moving_rules const& of, std::string const& title, blocks& to) const {
@@ -80,7 +80,7 @@ struct moved_rules {
   /// Adds the items with the largest effect.
   void add(l2r::moving_items const& of, std::size_t top, blocks& to) const {
     if (top == 0 || of.items.empty()) return;
-    eval::table t{"What the rules move, split evenly among the items of each:",
+    eval::table t{"Influence of items (each rule's influence split evenly among its items):",
                   {{"moves", fixed, 6}, {"rules", fixed}, {"item"}}};
     for (l2r::item_part const& part : std::span(of.items).first(std::min(top, of.items.size())))
       t.rows.push_back({quotient(part.moved, denominator * of.split), part.rules,
@@ -122,16 +122,18 @@ struct moved_rules {
 /// Adds a member's rules for a document.
 void add_why(l2r::explanation const& why, member_words const& words, std::size_t top, blocks& to) {
   if (why.rules == 0)
-    return say(to, "No rule holds for it: it has the mean label of the {} training documents.",
+    return say(to,
+               "No rule holds for the document, so its score is the mean label of the {} training "
+               "documents.",
                why.training);
   moved_rules const rules{words, why.denominator * why.training, why.labels};
   say(to,
-      "{} of {}. Without any it would have {:.6f}, the mean label of the {}; what the rules move "
-      "adds up to {:+.6f}.",
+      "{} of {} hold. Without rules the score would be {:.6f}, the mean label of the {}; the rules "
+      "move it by {:+.6f}.",
       counted(why.rules, "rule"), counted(why.itemsets, "itemset"), why.mean_label,
       counted(why.training, "training document"),
       quotient(why.up.moved + why.down.moved, rules.denominator));
-  say(to, "The score is {} / {}. A rule's share is what it adds to the first number.",
+  say(to, "The score is {} / {}. A rule's share is its part of the first number.",
       why.numerator.str(), why.denominator.str());
   add_norm(words, to);
   eval::table t{{}, {{"label"}, {"rules", fixed}, {"weight in %", fixed, 2}}};
@@ -140,11 +142,11 @@ void add_why(l2r::explanation const& why, member_words const& words, std::size_t
         {fmt::format("{}", l.label), l.rules, 100 * quotient(l.weight, why.denominator)});
   to.push_back({std::move(t)});
   rules.add(why.items, top, to);
-  rules.add(why.up, rules.head(why.up, "move", "it up"), to);
-  rules.add(why.down, rules.head(why.down, "move", "it down"), to);
+  rules.add(why.up, rules.head(why.up, "raise", "the score"), to);
+  rules.add(why.down, rules.head(why.down, "lower", "the score"), to);
   if (why.level.rules > 0)
     rules.add(why.level,
-              fmt::format("{} of the mean label move{} it neither way",
+              fmt::format("{} with the mean label leave{} the score unchanged",
                           counted(why.level.rules, "rule"), why.level.rules == 1 ? "s" : ""),
               to);
 }
@@ -152,12 +154,12 @@ void add_why(l2r::explanation const& why, member_words const& words, std::size_t
 /// Adds a member's rules for two documents of a query.
 void add_why(l2r::comparison const& why, member_words const& words, std::size_t top, blocks& to) {
   moved_rules const rules{words, why.denominator, why.first.labels, true};
-  say(to, "What the rules move adds up to the difference of the scores, {:+.6f}.",
+  say(to, "The rules' influence adds up to the difference of the scores, {:+.6f}.",
       quotient(why.up.moved + why.down.moved, why.denominator));
   add_norm(words, to);
   rules.add(why.items, top, to);
-  rules.add(why.up, rules.head(why.up, "speak", "for the first"), to);
-  rules.add(why.down, rules.head(why.down, "speak", "for the second"), to);
+  rules.add(why.up, rules.head(why.up, "favour", "the first"), to);
+  rules.add(why.down, rules.head(why.down, "favour", "the second"), to);
 }
 
 std::string item_text(l2r::score_term const& term, member_words const& words) {
@@ -201,7 +203,7 @@ void add_total(double score, l2r::scorecard_member const& card, blocks& to) {
                             : next == std::next(card.totals.begin())
                                 ? fmt::format("below {}", next->from)
                                 : fmt::format("of {} to {}", own.from, next->from - 1);
-  say(to, "Of {}, {:.1f} % have scores {}; their mean label is {:.3f}.",
+  say(to, "{1:.1f} % of {0} have scores {2}; their mean label is {3:.3f}.",
       counted(all, "labelled training document"),
       100 * static_cast<double>(own.documents) / static_cast<double>(all), range, own.mean_label);
 }
@@ -212,19 +214,19 @@ bool is_joint(member_words const& words) {
 
 void add_sum(l2r::sum_explanation const& of, member_words const& words, blocks& to) {
   if (words.card != nullptr) {
-    say(to, "The score is the sum of the points of its bins, one of each of {}.",
+    say(to, "The score is the sum of points: one bin of each of {}.",
         counted(of.terms.size(), "feature"));
     return add_norm(words, to);
   }
   if (!has_items(words))
     return say(to,
-               "The score is the sum of {} features' weights times z-scores: by how many "
-               "deviations a value lies above the mean of its query.",
+               "The score is the sum over {} features of weight times z-score (the number of "
+               "standard deviations above the query's mean).",
                of.terms.size());
   if (is_joint(words))
     return say(to,
-               "The score is the sum of {}: of each feature the points of its item and a weight "
-               "times a z-score, by how many deviations a value lies above the mean of its query.",
+               "The score is the sum of {}: for each feature, the points of its item plus weight "
+               "times z-score (the number of standard deviations above the query's mean).",
                counted(of.terms.size(), "term"));
   say(to, "The score is the sum of the points of its items in {}.",
       counted(of.terms.size(), "feature"));
@@ -309,7 +311,7 @@ void add_why(l2r::sum_explanation const& why, member_words const& words, std::si
   if (words.card != nullptr) return add_points(why, words, top, to);
   if (top == 0) return;
   int const digits = digits_of(why);
-  eval::table t{"Those that add most, up or down:", {{"adds", fixed, digits}}};
+  eval::table t{"The largest terms, positive or negative:", {{"adds", fixed, digits}}};
   if (is_joint(words))
     t.columns.insert(t.columns.end(),
                      {{"points", fixed, 6}, {"weight", fixed, 6}, {"z-score", fixed, 3}});
@@ -345,7 +347,7 @@ void add_why(l2r::sum_comparison const& why, member_words const& words, std::siz
   if (top == 0) return;
   int const digits = std::max(digits_of(why.first), digits_of(why.second));
   eval::table t{
-      "Where the two differ most:",
+      "The largest differences between the two:",
       {{"difference", fixed, digits}, {"the first", fixed, digits}, {"the second", fixed, digits}}};
   if (has_items(words))
     t.columns.insert(t.columns.end(), {{"item of the first"}, {"item of the second"}});
@@ -407,9 +409,9 @@ std::vector<double> shown_parts(std::vector<Member> const& members, double Membe
 
 void say_members(std::size_t members, blocks& to) {
   say(to,
-      "The score is the sum of {} members' parts: a member's part is its score minus the mean of "
-      "its scores over the query's documents, over their standard deviation, over {}. What follows "
-      "by member is in the unit of the member's own scores.",
+      "The score is the sum of {} members' parts. A member's part is the z-score of its own score "
+      "within the query, divided by {}. The tables of each member are in the unit of its own "
+      "scores.",
       members, members);
 }
 

@@ -96,7 +96,7 @@ std::string sentence_of(std::vector<experiment::curve_summary const*> const& bes
 chart documents_frontier(validation_group const& group) {
   std::string const measure = group.measures[group.measure].name();
   chart made{.title = fmt::format("{}: {} by training documents; bars: 95 % intervals over the "
-                                  "queries, each query's mean subtracted",
+                                  "queries, after subtracting each query's mean",
                                   group.title(), measure),
              .x = {"training documents (mean of the folds)", true},
              .y = {measure}};
@@ -144,8 +144,8 @@ void add_lead(std::vector<validation_group> const& groups, found_results const& 
   if (!lead.empty())
     say(lead,
         "Brackets: 95 % intervals of the mean difference over the queries. Significant: p < {} in "
-        "Student's paired t-test, after Holm's correction over all that the best one is compared "
-        "with.",
+        "Student's paired t-test, after Holm's correction over all comparisons with the best "
+        "system.",
         significant_below);
   for (chart& one : frontiers) lead.push_back({std::move(one)});
   if (lead.empty()) return;

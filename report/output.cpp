@@ -32,11 +32,12 @@ constexpr named_values<document_form, 3> document_forms{{{"html", document_form:
 output_options checked(output_options options) {
   bool const text = options.form != document_form::html;
   if (text && options.path == "-")
-    throw usage_error(fmt::format("format {} needs out, a file: its figures are files beside it",
-                                  options.form == document_form::markdown ? "markdown" : "latex"));
+    throw usage_error(fmt::format(
+        "format {} needs a file for out, because its figures go to files in the same folder",
+        options.form == document_form::markdown ? "markdown" : "latex"));
   if (!text && options.figures == figure_form::pdf)
     throw usage_error(
-        "figures pdf: a page holds its figures itself, expected format markdown or latex");
+        "figures pdf: a page holds its own figures, expected format markdown or latex");
   return options;
 }
 
@@ -45,7 +46,8 @@ std::string converter_for(figure_form figures) {
   std::string const found = process::search_path("rsvg-convert").string();
   if (found.empty())
     throw output_error(
-        "figures pdf needs the program rsvg-convert (Debian: librsvg2-bin), which is not there");
+        "figures pdf needs the program rsvg-convert, which was not found; install it (Debian: "
+        "librsvg2-bin)");
   return found;
 }
 
@@ -57,7 +59,7 @@ std::string pdf_of(std::string const& converter, figure const& from) {
       ::fdopen(::memfd_create("figure.svg", MFD_CLOEXEC), "w+"), std::fclose);
   std::string const name = fs::path(from.name).replace_extension(".svg").string();
   if (svg == nullptr || std::fputs(from.svg.c_str(), svg.get()) < 0)
-    throw output_error(fmt::format("{}: cannot be handed to {}", name, converter));
+    throw output_error(fmt::format("{}: cannot be passed to {}", name, converter));
   std::rewind(svg.get());
   process::ipstream said;
   std::string bytes;
@@ -74,7 +76,7 @@ std::string pdf_of(std::string const& converter, figure const& from) {
   }
   if (status != 0 || !bytes.starts_with("%PDF"))
     throw output_error(
-        fmt::format("{}: {} made no PDF of it, exit status {}", name, converter, status));
+        fmt::format("{}: {} failed to make a PDF of it, exit status {}", name, converter, status));
   return bytes;
 }
 

@@ -154,7 +154,7 @@ class duel {
                                  c.paired_t->p_holm)
                    : std::string());
     chart columns{
-        .title = fmt::format("{} of each query: {} less {}, sorted", measure, name(), baseline()),
+        .title = fmt::format("{} of each query: {} minus {}, sorted", measure, name(), baseline()),
         .kind = chart_kind::differences,
         .x = {counted(places_.size(), "query", "queries")},
         .y = {"difference"},
@@ -202,7 +202,7 @@ class duel {
     datasets::dataset const& test = group_.sources[system_].from->data[at.fold]->test;
     std::size_t const begin = test.queries[at.query].begin;
     eval::table t{
-        .title = fmt::format("The first {} of either ranking", depth),
+        .title = fmt::format("The first {} of each ranking", depth),
         .columns = {{"rank", fixed}, {"baseline's", fixed}, {"label", fixed}, {"document"}}};
     std::optional<std::size_t> moved;
     double furthest = -1;
@@ -369,15 +369,15 @@ interactive explorer(validation_group const& group, std::size_t system, rules_sh
 void add_queries(context const& ctx, validation_group const& group, report_options const& options,
                  blocks& to) {
   if (group.systems.size() < 2) {
-    say(to, "One system alone: there is nothing to compare it with.");
+    say(to, "There is only one system, so there is nothing to compare it with.");
     return;
   }
   for (cross_validation const* const one : group.validations)
     for (std::size_t f = 0; f < one->folds.size(); ++f)
       if (!one->data[f]) {
         say(to,
-            "The test part of {} of {} is not where the manifest says, or is another file: its "
-            "documents are not shown.",
+            "The test set of {} of {} is missing or has changed since the run, so its documents "
+            "are not shown.",
             one->folds[f].name, one->name);
       }
   rules_shown rules(ctx, group, options);

@@ -95,14 +95,19 @@ std::optional<fold_data> reader::data_of(cross_validation const& of,
   for (std::string const& path : paths) {
     if (!sum.empty() && sha256_of_file(path) != sum) {
       if (asked)
-        throw error({path, 0, 0}, fmt::format("found another file than the test set that {} is "
-                                              "of, expected the SHA-256 {}",
-                                              of.folder, sum));
+        throw error(
+            {path, 0, 0},
+            fmt::format("found a test set that differs from that of {}, expected the SHA-256 {}",
+                        of.folder, sum));
       continue;
     }
     fold_data data = read_data(of, fold, path);
     if (has_queries(data.test, fold)) return data;
-    if (asked) throw error({path, 0, 0}, fmt::format("found other queries than {} has", of.folder));
+    if (asked)
+      throw error(
+          {path, 0, 0},
+          fmt::format("found queries that differ from those of {}, expected the same queries",
+                      of.folder));
   }
   return std::nullopt;
 }
@@ -176,7 +181,8 @@ cross_validation reader::validation(fs::path const& folder) const {
     found.folds.push_back(experiment::read_fold_result(opened(of.string())));
     if (found.folds.back().fingerprint != fold.word("fingerprint"))
       throw error({of.string(), 0, 0},
-                  fmt::format("found the results of another run than {} is of", path.string()));
+                  fmt::format("found results of a different run than {}, expected the same run",
+                              path.string()));
     if (found.folds.back().systems.empty()) throw error({of.string(), 0, 0}, "found no systems");
   }
   if (found.folds.empty()) throw error({path.string(), 0, 0}, "found no folds");
@@ -231,8 +237,9 @@ learning_curves reader::curves(fs::path const& folder) const {
     if (columns == 0) {
       columns = cells.size();
       if (columns <= head.size() || !std::equal(head.begin(), head.end(), cells.begin()))
-        throw error(at, fmt::format("found another header, expected {} and measures between tabs",
-                                    fmt::join(head, ", ")));
+        throw error(at,
+                    fmt::format("found a different header, expected {} and measures between tabs",
+                                fmt::join(head, ", ")));
       found.measures.assign(cells.begin() + static_cast<std::ptrdiff_t>(head.size()), cells.end());
       continue;
     }

@@ -136,7 +136,7 @@ std::string rule_source::training_file(std::size_t f, std::string& lacks) const 
     std::error_code unknown;
     if (std::uintmax_t const bytes = fs::file_size(path, unknown);
         !unknown && bytes > most_training_bytes) {
-      lacks = fmt::format("the training part of {} has {} bytes, a report reads {} at most",
+      lacks = fmt::format("the training set of {} has {} bytes, and a report reads at most {}",
                           fold.name, bytes, most_training_bytes);
       return {};
     }
@@ -145,7 +145,7 @@ std::string rule_source::training_file(std::size_t f, std::string& lacks) const 
       return path;
     }
   }
-  lacks = fmt::format("the training part of {} is not there, or is another file", fold.name);
+  lacks = fmt::format("the training set of {} is missing or has changed since the run", fold.name);
   return {};
 }
 
@@ -155,14 +155,14 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
   std::optional<system_parts> const parts = parts_of(of_.name);
   json const reading = from.settings.value("reading", json::object());
   if (!parts) {
-    to.lacks = fmt::format("of {} the folder keeps no training set or model", name_);
+    to.lacks = fmt::format("the folder keeps no training set or model of {}", name_);
     return;
   }
   auto const in_folder = [&](std::string const& end) {
     std::string const path =
         (fs::path(from.folder) / "reduced" / fmt::format("{}-{}", fold.name, end)).string();
     if (std::error_code absent; !fs::exists(path, absent) && to.lacks.empty())
-      to.lacks = fmt::format("{} is not there", path);
+      to.lacks = fmt::format("{} is missing", path);
     return path;
   };
   std::vector<tuning::settings_file> const members = members_of(from, fold, of_.name, *parts);
@@ -200,9 +200,10 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
     auto training = std::make_shared<datasets::binned_dataset const>(
         datasets::apply_discretizer(ctx_, parts->reduce_size > 0 ? reduced : all, *cuts));
     if (itemsets(training->feature_count(), member.scoring.rule_size) > most_itemsets) {
-      to.lacks =
-          fmt::format("rules of size {} of {} features are too many to count here; explain does",
-                      member.scoring.rule_size, training->feature_count());
+      to.lacks = fmt::format(
+          "rules of size {} of {} features are too many to count for a report; use `rulerank "
+          "explain`",
+          member.scoring.rule_size, training->feature_count());
       return;
     }
     model.members.emplace_back(l2r::rules_member{cuts, std::move(training), member.scoring});
@@ -241,15 +242,16 @@ std::optional<eval::table> rule_source::explain(std::size_t f, std::size_t q, st
   std::vector<double> const& kept = data.scores.at(of_.name);
   if (!std::equal(why.scores().begin(), why.scores().end(),
                   kept.begin() + static_cast<std::ptrdiff_t>(group.begin))) {
-    ranker.lacks = fmt::format("by what {} keeps, {} would give the documents other scores",
+    ranker.lacks = fmt::format("the data in {} give other scores for {} than the run did",
                                of_.from->folder, of_.name);
     return std::nullopt;
   }
   l2r::model_explanation const found = why.explain(ctx_, d, top);
   bool const several = found.members.size() > 1;
-  eval::table t{.title = fmt::format("{}: rules that moved the score of document {} furthest{}",
-                                     name_, data.test.docid(group.begin + d),
-                                     several ? ", by its members, each in its own score" : "")};
+  eval::table t{
+      .title = fmt::format("{}: the most influential rules on the score of document {}{}", name_,
+                           data.test.docid(group.begin + d),
+                           several ? ", by member, in the unit of the member's own score" : "")};
   if (several) t.columns.push_back({"member", fixed});
   t.columns.insert(t.columns.end(),
                    {{"moves", fixed, 6}, {"support", fixed}, {"of", fixed}, {"rule"}});

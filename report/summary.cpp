@@ -57,9 +57,9 @@ eval::table means_table(validation_group const& group) {
   named.max_label.reset();  // determined by the data, not chosen
   std::string const& baseline = group.systems[group.baseline].name;
   eval::table t{
-      .title = fmt::format("Means of fold means, {} and {}, profile {}. Beside {}: ↑ better, ↓ "
-                           "worse with p < 0.05 (↑↑ ↓↓: p < 0.01) in Student's paired t-test over "
-                           "the queries, Holm's correction over the systems.",
+      .title = fmt::format("Means of fold means, {} and {}, profile {}. Compared with {}: ↑ "
+                           "better, ↓ worse with p < 0.05 (↑↑ ↓↓: p < 0.01) in Student's paired "
+                           "t-test over the queries, Holm's correction over the systems.",
                            counted(group.folds.size(), "fold"),
                            counted(queries, "query", "queries"), eval::describe(named), baseline),
       .columns = {{"system"}, {"training documents", fixed, 1}}};
@@ -150,7 +150,7 @@ void add_ranks(context const& ctx, validation_group const& group, blocks& to) {
   to.push_back({curve});
   if (!partial.empty())
     say(to,
-        "The rankings of {}, or the labels of the test part, are not there: these curves have only "
+        "The rankings of {} or the labels of the test set are missing, so these curves show only "
         "the NDCG@k that the experiment measured, as points.",
         partial);
   eval::table t{.columns = {{"system"}}};

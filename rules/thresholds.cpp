@@ -11,7 +11,8 @@ namespace rulerank::inline v0::rules {
 
 void check(thresholds const& t) {
   if (!(t.min_confidence >= 0 && t.min_confidence <= 1))
-    throw usage_error(fmt::format("minimum confidence {}, expected 0 to 1", t.min_confidence));
+    throw usage_error(
+        fmt::format("found minimum confidence {}, expected 0 to 1", t.min_confidence));
 }
 
 validity::validity(thresholds const& t, std::uint32_t max_n) : table_(max_n + std::size_t{1}) {

@@ -81,7 +81,7 @@ eval::table trials_table(tuner const& t, search_result const& result, std::size_
       "{} of {} of {}, by {}", counted(result.trials.size() - result.compared_trials, "trial"),
       counted(result.tried, "candidate"), result.candidates, t.measures()[by].name());
   if (result.compared_trials > 0)
-    table.title += fmt::format("; {} more of what they were compared with", result.compared_trials);
+    table.title += fmt::format("; {} more that they were compared with", result.compared_trials);
   table.columns = {{"rung", style::fixed, 0}, {"queries", style::fixed, 0}};
   for (eval::measure const& m : t.measures()) table.columns.push_back({m.name(), style::fixed, 4});
   auto const has = [&](auto const& what) {  // a searched candidate or a row

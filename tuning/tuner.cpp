@@ -76,13 +76,14 @@ std::function<double()> steady_seconds() {
 
 void check(search_options const& options) {
   if (options.rungs < 1 || options.rungs > 20)
-    throw usage_error(fmt::format("{} rungs, expected 1 to 20", options.rungs));
-  if (options.keep < 2) throw usage_error("one in 1 kept, expected one in 2 or more");
+    throw usage_error(fmt::format("found {} rungs, expected 1 to 20", options.rungs));
+  if (options.keep < 2) throw usage_error("found one in 1 kept, expected one in 2 or more");
   if (options.max_trials > 0 && options.max_trials < options.rungs)
-    throw usage_error(fmt::format("a budget of {}, expected {} or more: one a rung",
+    throw usage_error(fmt::format("found a budget of {}, expected {} or more, one for each rung",
                                   counted(options.max_trials, "trial"), options.rungs));
-  if (options.members < 1) throw usage_error("0 members, expected one or more");
-  if (!(options.max_seconds >= 0)) throw usage_error("a budget below 0 seconds");
+  if (options.members < 1) throw usage_error("found 0 members, expected one or more");
+  if (!(options.max_seconds >= 0))
+    throw usage_error("found a negative budget of seconds, expected 0 or more");
 }
 
 json_text to_json(search_options const& options) {
@@ -107,18 +108,19 @@ tuner::tuner(context const& ctx, datasets::dataset const& validation,
       crossed_(crossed),
       done_(candidates_.size()),
       values_(candidates_.size()) {
-  if (candidates_.empty()) throw usage_error("no candidates to try");
-  if (measures_.empty()) throw usage_error("no measure to try candidates by");
+  if (candidates_.empty()) throw usage_error("found no candidates to try, expected one or more");
+  if (measures_.empty())
+    throw usage_error("found no measure to compare candidates by, expected one or more");
   datasets::expect_labels(validation, "choose by");
   for (candidate const& one : candidates_)
     if (kind_of(one) != "rules" && crossed_.training == nullptr)
-      throw usage_error("a candidate that learns, without the documents to learn from");
+      throw usage_error("found a candidate that learns, but no training documents");
   std::size_t queries = validation.queries.size();
   std::int32_t max_label = validation.max_label();
   if (crossed_.folds > 0) {
     std::size_t const more = crossed_.training->queries.size();
     if (crossed_.folds < 2 || crossed_.folds > more)
-      throw usage_error(fmt::format("{} to cross-fit {}, expected 2 to its {}",
+      throw usage_error(fmt::format("found {} to cross-fit {}, expected 2 to its {}",
                                     counted(crossed_.folds, "fold"), crossed_.training->name,
                                     counted(more, "query", "queries")));
     fold_.resize(more);
@@ -345,8 +347,8 @@ std::size_t tuner::trial_of(context const& ctx, std::size_t c, std::size_t last,
 against_defaults tuner::difference(context const& ctx, std::size_t by,
                                    std::vector<candidate> const& defaults,
                                    search_result const& result) {
-  if (by >= measures_.size()) throw usage_error("no such measure");
-  if (defaults.empty()) throw usage_error("no defaults to compare with");
+  if (by >= measures_.size()) throw usage_error("found a measure that was not computed");
+  if (defaults.empty()) throw usage_error("found no defaults to compare with");
   std::vector<std::size_t> members;
   for (std::size_t const at : result.chosen) members.push_back(result.trials[at].candidate);
   against_defaults compared;
@@ -397,7 +399,7 @@ std::vector<std::size_t> tuner::plan(context const& ctx, search_options const& o
 search_result tuner::search(context const& ctx, std::size_t by, search_options const& options,
                             std::function<void()> const& after) {
   check(options);
-  if (by >= measures_.size()) throw usage_error("no such measure");
+  if (by >= measures_.size()) throw usage_error("found a measure that was not computed");
   auto const seconds = options.seconds ? options.seconds : steady_seconds();
   search_result result;
   result.candidates = searched_;
@@ -461,15 +463,15 @@ std::string tuner::state(std::string const& fingerprint) const {
 
 std::size_t tuner::restore(std::string_view text, std::string const& fingerprint,
                            std::string const& name) {
-  return read_json({name, 1, 1}, "found no trials that tune wrote", [&] {
+  return read_json({name, 1, 1}, "found no trials that `rulerank tune` wrote", [&] {
     json_text const json = parse_ordered_json(text, name, "trials that tune wrote");
     if (json.at("rulerank_trials") != state_form)
-      throw error({name, 1, 1}, "found trials of another version, expected this one's");
+      throw error({name, 1, 1},
+                  "found trials of a different version, expected those of this version");
     if (json.at("fingerprint") != fingerprint)
-      throw error(
-          {name, 1, 1},
-          "found trials of other inputs, options or another program, expected those of this "
-          "line; another file starts anew");
+      throw error({name, 1, 1},
+                  "found trials of different inputs, options or a different program, expected the "
+                  "same command line; a new file starts again");
     std::map<std::string, std::size_t> known;
     for (std::size_t c = 0; c < candidates_.size(); ++c) known[to_json(candidates_[c]).dump()] = c;
     std::size_t const width = measures_.size();
@@ -478,7 +480,7 @@ std::size_t tuner::restore(std::string_view text, std::string const& fingerprint
       auto const at = known.find(one.at("candidate").dump());
       auto const values = one.at("values").get<std::vector<double>>();
       if (values.size() % width != 0 || values.size() / width > order_.size())
-        throw error({name, 1, 1}, "found a trial whose values are not queries x metrics");
+        throw error({name, 1, 1}, "found a trial whose number of values is not queries x metrics");
       if (at == known.end()) continue;
       std::size_t const c = at->second;
       done_[c] = values.size() / width;

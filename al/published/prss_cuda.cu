@@ -398,7 +398,7 @@ class prss final : public rule_counter {
 std::shared_ptr<prss_memory> make_prss_memory(std::span<int const> devices,
                                               prss_shape const& largest,
                                               rules::validity const& valid) {
-  if (devices.empty()) throw device_error("engine prss runs on GPUs, and there is none to run on");
+  if (devices.empty()) throw device_error("engine prss needs a GPU, and no CUDA device was found");
   return std::make_shared<prss_memory>(devices, largest, valid);
 }
 
@@ -406,9 +406,8 @@ std::unique_ptr<rule_counter> make_prss(std::shared_ptr<prss_memory> memory, par
                                         std::size_t max_items) {
   std::size_t const most = std::min(max_items, part.features());
   if (most > most_items)
-    throw usage_error("itemsets of " + std::to_string(most) +
-                      " items, engine prss expected at most " + std::to_string(most_items) +
-                      ": use smaller rules");
+    throw usage_error("found itemsets of " + std::to_string(most) + " items, expected at most " +
+                      std::to_string(most_items) + " for engine prss; use smaller rules");
   return std::make_unique<prss>(std::move(memory), part, most);
 }
 

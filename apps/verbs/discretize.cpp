@@ -46,7 +46,8 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
   std::vector<std::string> inputs = arguments.apply;
   if (!arguments.train.empty()) inputs.insert(inputs.begin(), arguments.train);
   if (inputs.empty())
-    throw usage_error("no input given, expected --train F, or --discretizer M.json and --apply F");
+    throw usage_error(
+        "found no input, expected --train FILE, or --discretizer FILE and --apply FILE");
   std::vector<session::named_output> outputs{
       {arguments.model.empty() ? "the cut points" : "--discretizer-out", model}};
   std::vector<job> jobs;
@@ -65,8 +66,9 @@ std::vector<job> plan(session& owner, discretize_arguments const& arguments,
     for (session::named_output const& output : outputs) {
       std::error_code absent;
       if (fs::equivalent(input, output.path, absent))
-        throw usage_error(fmt::format("--out-dir {}: {} would be written over the input {}",
-                                      arguments.out_dir, output.name, input));
+        throw usage_error(fmt::format(
+            "--out-dir {}: {} would overwrite the input {}, expected a different folder",
+            arguments.out_dir, output.name, input));
     }
   return jobs;
 }
@@ -120,7 +122,7 @@ void discretize(session& owner, discretize_arguments const& arguments) {
       summary["features"] = fitted.features.size();
       summary["features_with_cuts"] = cut;
       summary["files"] = nlohmann::ordered_json::array();
-      owner.say(fmt::format("{} of {} {} cuts, in {}", cut,
+      owner.say(fmt::format("{} of {} {} cuts; wrote them to {}", cut,
                             counted(fitted.features.size(), "feature"), cut == 1 ? "has" : "have",
                             model));
     }

@@ -91,13 +91,14 @@ void check_inputs(session const& owner, evaluate_options const& o) {
   bool const judged = !o.qrels.empty();
   int const sources = (o.tests.empty() ? 0 : 1) + (o.folds.empty() ? 0 : 1) + (judged ? 1 : 0);
   if (sources != 1)
-    throw usage_error("expected one of --test, --folds and --qrels to say what is judged");
+    throw usage_error("expected one of --test, --folds and --qrels, which give the judgments");
   if (judged) {
     if (o.runs.empty()) throw usage_error("--qrels needs --run");
     if (!o.scores.empty() || !o.features.empty())
-      throw usage_error("--scores and --feature go with --test or --folds, not with --qrels");
+      throw usage_error(
+          "--scores and --feature cannot be combined with --qrels, expected --test or --folds");
   } else {
-    if (!o.runs.empty()) throw usage_error("--run goes with --qrels");
+    if (!o.runs.empty()) throw usage_error("--run needs --qrels");
     if (o.scores.empty() && o.features.empty())
       throw usage_error("--test and --folds need --scores or --feature");
   }
@@ -111,9 +112,9 @@ void check_inputs(session const& owner, evaluate_options const& o) {
     inputs.push_back({"--run", files_of("--run", argument, 1).front()});
   o.reading.check_inputs(owner, std::move(inputs));
   if (o.ascending && o.descending)
-    throw usage_error("--ascending and --descending exclude each other");
+    throw usage_error("--ascending cannot be combined with --descending");
   if ((o.ascending || o.descending) && o.features.empty())
-    throw usage_error("--ascending and --descending go with --feature");
+    throw usage_error("--ascending and --descending need --feature");
 }
 
 eval::comparison_options comparison_options_of(evaluate_options const& o) {
@@ -197,7 +198,7 @@ void evaluate_features(session& owner, evaluate_options const& o,
   for (std::uint32_t feature : parse_features(o.features, listed, names)) {
     std::string const name = datasets::name_of(feature, names);
     if (!listed.contains(feature))
-      owner.warn(fmt::format("no document lists feature {}: all of them tie", name));
+      owner.warn(fmt::format("no document lists feature {}, so all documents tie", name));
     eval::system_values system{fmt::format("feature {}", name), {}};
     for (datasets::dataset const& test : tests)
       system.folds.push_back(eval::evaluate(
@@ -222,15 +223,16 @@ void expect_linear_gain(std::vector<datasets::dataset> const& tests,
   if (p.gain == eval::gain_function::linear) return;
   for (datasets::dataset const& test : tests) {
     if (test.max_label() > eval::largest_label(p))
-      throw usage_error(fmt::format(
-          "the label {} of {} has a gain beyond doubles, expected labels up to {} or --gain linear",
-          test.max_label(), test.name, eval::largest_label(p)));
+      throw usage_error(
+          fmt::format("found label {} in {}, whose gain exceeds a double; expected labels up to "
+                      "{}, or --gain linear",
+                      test.max_label(), test.name, eval::largest_label(p)));
     for (eval::measure const& m : measures)
       if (!test.fractional_labels.empty() && m.kind->looked_at == eval::measure_kind::labels::gains)
-        throw usage_error(fmt::format(
-            "{}: exponential gains are for whole labels, {} has fractional ones, expected "
-            "--gain linear",
-            m.name(), test.name));
+        throw usage_error(
+            fmt::format("{}: exponential gains need whole labels, and {} has fractional labels; "
+                        "use --gain linear",
+                        m.name(), test.name));
   }
 }
 
@@ -305,8 +307,8 @@ void expect_linear_gain(datasets::qrels const& judgments, eval::profile const& p
     for (auto const& document : query.documents)
       if (document.label > most)
         throw error({judgments.name, document.line, 0},
-                    fmt::format("the label {} has a gain beyond doubles, expected labels up to {} "
-                                "or --gain linear",
+                    fmt::format("found label {}, whose gain exceeds a double; expected labels up "
+                                "to {}, or --gain linear",
                                 document.label, most));
 }
 
@@ -324,8 +326,8 @@ void evaluate_runs(session& owner, evaluate_options const& o,
     datasets::run const run = datasets::read_run(owner.ctx(), owner.input(path));
     if (knn::ascends(run))
       owner.warn(
-          fmt::format("{}: scores ascend in each query, as distances do, and the largest is "
-                      "taken for the best",
+          fmt::format("{}: scores ascend in each query, as distances do, but the largest score "
+                      "counts as the best",
                       run.name));
     report.systems.push_back(
         {name, {eval::evaluate(owner.ctx(), judgments, run, measures, report.rules)}});

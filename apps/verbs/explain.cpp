@@ -72,7 +72,7 @@ report::query_document find(datasets::dataset const& query, std::vector<std::siz
                           // document's docid
     if (query.docid(d) != *how.docid) continue;
     if (found)
-      throw usage_error(fmt::format("{}: '{}' is two documents, expected {} or {}", by_docid,
+      throw usage_error(fmt::format("{}: found two documents '{}', expected {} or {}", by_docid,
                                     *how.docid, query.line_id(*found), query.line_id(d)));
     found = d;
   }
@@ -162,8 +162,9 @@ void write_explanation(session& owner, explain_arguments const& arguments,
   report::query_document const other =
       find(query, order, arguments.against, "--against", "--against-rank");
   if (other.d == document.d)
-    throw usage_error(fmt::format("--against: found document {} itself, expected another one",
-                                  query.docid(document.d)));
+    throw usage_error(
+        fmt::format("--against: found document {} itself, expected a different document",
+                    query.docid(document.d)));
   l2r::score_effects first, second;
   if (arguments.by_feature || words.size() > 1) {
     first = explainer.effects(owner.ctx(), document.d);

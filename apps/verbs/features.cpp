@@ -36,8 +36,8 @@ void expect_none_beside_pool(CLI::App const& verb) {
                                         "--seed",      "--quiet",    "--json",   "--manifest"};
   for (CLI::Option const* const option : verb.get_options())
     if (option->count() > 0 && std::ranges::find(beside, option->get_name()) == beside.end())
-      throw usage_error(
-          fmt::format("{} beside --pool, whose pairs have been made", option->get_name()));
+      throw usage_error(fmt::format("{} cannot be combined with --pool, whose pairs exist already",
+                                    option->get_name()));
 }
 
 void check_usage(features_arguments const& a, CLI::App const& verb) {
@@ -46,22 +46,23 @@ void check_usage(features_arguments const& a, CLI::App const& verb) {
          {std::pair("--collection", &a.collection), std::pair("--topics", &a.topics)})
       if (path->empty())
         throw usage_error(
-            fmt::format("no {}, expected --collection and --topics, or --pool", name));
+            fmt::format("found no {}, expected --collection and --topics, or --pool", name));
     if (!a.run.empty())
       for (char const* const name :
            {"--metric", "--search-engine", "--candidates-from", "--candidates-out",
             "--leave-out-self", "--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
         if (verb.count(name) > 0)
-          throw usage_error(fmt::format("{} beside --run, which has the candidates", name));
+          throw usage_error(
+              fmt::format("{} cannot be combined with --run, which has the candidates", name));
   } else {
     expect_none_beside_pool(verb);
-    if (a.joins.empty()) throw usage_error("--pool without --join: there is nothing to add");
+    if (a.joins.empty()) throw usage_error("--pool needs --join, the columns to add");
   }
   if (a.qrels.empty() && verb.count("--not-relevant") > 0)
-    throw usage_error("--not-relevant without --qrels");
-  if (a.joins.empty() && !a.columns.empty()) throw usage_error("--join-columns without --join");
+    throw usage_error("--not-relevant needs --qrels");
+  if (a.joins.empty() && !a.columns.empty()) throw usage_error("--join-columns needs --join");
   if (a.pool.empty() && !a.names_out.empty())
-    throw usage_error("--names-out without --pool: the features of text have names");
+    throw usage_error("--names-out needs --pool, because features of text have names already");
 }
 
 void name_files(session& owner, features_arguments const& a) {
@@ -151,22 +152,20 @@ datasets::dataset joined(session& owner, features_arguments const& a, datasets::
   datasets::joined_features result = datasets::join_features(data, columns, chosen);
   std::size_t const rows = columns.size();
   if (result.matched == 0)
-    throw error(
-        datasets::place_of(columns, 0),
-        fmt::format("found none of its {} in the pool, expected pairs of it: are queries and "
-                    "documents named alike?",
-                    counted(rows, "pair")));
+    throw error(datasets::place_of(columns, 0),
+                fmt::format("found none of its {} in the pool, expected pairs of the pool; check "
+                            "that both files use the same ids of queries and documents",
+                            counted(rows, "pair")));
   if (result.unknown > 0)
     owner.warn(fmt::format(
-        "{}: {} of {} are not in the pool and are passed over, first '{}' "
-        "({}:{})",
-        path, result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
+        "{}: left out {} of {}, because the pool lacks them; the first is '{}' ({}:{})", path,
+        result.unknown, counted(rows, "pair"), columns.docid(*result.first_unknown), path,
         datasets::place_of(columns, *result.first_unknown).line));
   if (result.matched < data.size())
-    owner.say(fmt::format("{}: {} of {} have no row there; its values are missing", path,
+    owner.say(fmt::format("{}: has no row for {} of {}; their values are missing", path,
                           data.size() - result.matched, counted(data.size(), "pair")));
   if (result.data.names.empty() && !columns.names.empty()) {
-    owner.say(fmt::format("{}: {} {} joined to features by number: {}", path,
+    owner.say(fmt::format("{}: {} {} joined to features with numbers: {}", path,
                           counted(result.columns.size(), "column"),
                           result.columns.size() == 1 ? "is" : "are", numbered_columns(result)));
     names += lines_of_names(result);
@@ -216,8 +215,9 @@ void features(session& owner, features_arguments& a, CLI::App const& verb) {
   }
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (a.out != "-")
-    owner.say(fmt::format("{} of {} with {}, {} of them judged, in {}", counted(pairs, "pair"),
-                          counted(queries, "topic"), counted(features, "feature"), judged, a.out));
+    owner.say(fmt::format("wrote {} of {} with {}, {} of them judged, to {}",
+                          counted(pairs, "pair"), counted(queries, "topic"),
+                          counted(features, "feature"), judged, a.out));
   if (owner.prints_json()) write_file("-", json_text_of(summary));
 }
 

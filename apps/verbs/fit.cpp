@@ -59,7 +59,7 @@ fitted_sizes sizes_of(l2r::model_member const& member) {
     std::string words =
         fmt::format("points of {} of {}", counted(items, "item"), counted(features, "feature"));
     if (card->options.page && card->options.page->target == l2r::card_target::members)
-      words += ", fitted to grades by the recommended members";
+      words += ", fitted to grades that the recommended members give";
     else if (!card->frontier.empty())
       words += fmt::format(", smoothness {} by cross-fitting", card->options.smoothness);
     else if (card->cross_fitted_folds > 0)
@@ -85,18 +85,17 @@ void say_sizes(session& owner, l2r::fit_result const& result) {
     bool const squares = sizes.loss == l2r::card_loss::point;
     std::size_t const largest = sizes.tried.back().features;
     for (l2r::card_trial const& one : sizes.tried)
-      owner.say(fmt::format("at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
-                            squares ? "squared error of a query" : "NDCG",
-                            squares ? -one.quality : one.quality,
-                            one.features == largest
-                                ? std::string()
-                                : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})",
-                                              largest, -one.behind, one.error),
-                            one.features != sizes.chosen ? ""
-                            : one.features == largest
-                                ? "; chosen"
-                                : "; chosen: the smallest that, by two standard errors, is at most "
-                                  "0.5 % behind"));
+      owner.say(fmt::format(
+          "card of at most {}: {} {:.4f}{}{}", counted(one.features, "feature"),
+          squares ? "squared error per query" : "NDCG", squares ? -one.quality : one.quality,
+          one.features == largest
+              ? std::string()
+              : fmt::format(", difference to {} {:+.4f} (standard error {:.4f})", largest,
+                            -one.behind, one.error),
+          one.features != sizes.chosen ? ""
+          : one.features == largest    ? "; chosen"
+                                    : "; chosen: the smallest card that loses at most 0.5 %, with "
+                                      "two standard errors counted"));
   }
 }
 
@@ -111,10 +110,10 @@ void say_where_it_is_not_portable(session& owner, datasets::dataset const& train
       [&](std::uint32_t feature) { return std::ranges::binary_search(normalized, feature); }));
   owner.note("features_normalized_within_queries", depend);
   if (depend > 0)
-    owner.say(fmt::format(
-        "the values of {} of the card's {} are normalized within their query: a document's total "
-        "depends on the list that it was normalized in",
-        depend, counted(card->card.features.size(), "feature")));
+    owner.say(
+        fmt::format("{} of the card's {} have values that were normalized within their query, so a "
+                    "document's total depends on the other documents of its list",
+                    depend, counted(card->card.features.size(), "feature")));
 }
 
 /// Names the features of --card and --monotone that are not on the card. Features of --card are
@@ -128,16 +127,17 @@ void say_what_is_left_out(session& owner, fit_arguments const& arguments,
     if (std::ranges::count(card->card.features, one.feature) > 0) continue;
     std::string const feature = datasets::feature_text(one.feature, train.names);
     if (!arguments.member.card_file.empty())
-      owner.warn(fmt::format("{}: the labels contradict the direction {}; it is not on the card",
-                             feature, l2r::name_of(one.direction)));
+      owner.warn(
+          fmt::format("{}: left off the card, because the labels contradict its direction {}",
+                      feature, l2r::name_of(one.direction)));
     else if (one.direction == l2r::card_direction::rising ||
              one.direction == l2r::card_direction::falling)
       told.push_back(fmt::format("{} ({})", feature, l2r::name_of(one.direction)));
   }
   if (!told.empty())
     owner.say(
-        fmt::format("--monotone: not on the card, because the labels contradict the "
-                    "direction or other features rank better: {}",
+        fmt::format("--monotone: left off the card, because the labels contradict the direction or "
+                    "other features rank better: {}",
                     fmt::join(told, ", ")));
 }
 
@@ -156,8 +156,9 @@ void warn_of_constants(session& owner, l2r::model const& model) {
       constant = std::ranges::all_of(joint->weights, is_zero) &&
                  std::ranges::all_of(joint->points, is_zero);
     if (constant)
-      owner.warn(fmt::format("member {} ({}) learned nothing: it scores all documents alike", k + 1,
-                             l2r::kind_of(model.members[k])));
+      owner.warn(
+          fmt::format("member {} ({}) learned nothing: it gives all documents the same score",
+                      k + 1, l2r::kind_of(model.members[k])));
   }
 }
 
@@ -167,11 +168,9 @@ void say_of_pool(session& owner, datasets::dataset const& train) {
   l2r::label_counts const labels = l2r::count_labels(train);
   if (!labels.knows_pool() && labels.share_compared() < few_compared)
     owner.say(
-        "few of these documents are compared with others of their query; where they were chosen "
-        "from "
-        "a larger file, --pool FILE names it: values are then standardized among all documents of "
-        "a "
-        "query, which ranks better");
+        "fewer than half of these documents share a query with documents of other labels; if you "
+        "chose them from a larger file, --pool FILE names it, and ranking improves because values "
+        "are standardized over all documents of a query");
 }
 
 nlohmann::ordered_json to_json(l2r::compared_model const& model) {
@@ -196,7 +195,7 @@ std::vector<l2r::compared_model> peers_of(session& owner, fit_arguments const& a
     if (std::ranges::count(words, name) + std::ranges::count(found, name) > 0)
       peers.push_back(learners::make_peer(name, options));
   if (peers.empty())
-    owner.say(fmt::format("--peers {}: none of {} is installed", installed,
+    owner.say(fmt::format("--peers {}: found none of {}; install one with pip", installed,
                           list_of_names(learners::peer_names())));
   return peers;
 }
@@ -229,19 +228,21 @@ void add_result(nlohmann::ordered_json& json, l2r::fit_result const& result) {
 /// Prints the difference between the card and the best models that do not fit a page.
 void say_comparison(session& owner, l2r::fit_result const& result, bool fits_best) {
   if (result.compared.empty())
-    return owner.say(fmt::format("the card is not compared with other models: {}", result.reason));
+    return owner.say(fmt::format("the card was not compared with other models: {}", result.reason));
   for (l2r::compared_model const& one : result.compared)
     owner.say(fmt::format(
         "{}{}: NDCG {:.4f}{}", one.name,
-        !one.recipes.empty() && depends_on_list(one.recipes) ? " (scores depend on the list)" : "",
+        !one.recipes.empty() && depends_on_list(one.recipes)
+            ? " (scores depend on the other documents of a list)"
+            : "",
         one.quality,
         &one == &result.compared.front()
             ? fmt::format(" over {} by cross-fitting", counted(one.queries, "query", "queries"))
             : fmt::format(", difference to the card {:+.4f} (95 % interval {:+.4f} to {:+.4f})",
                           one.ahead.mean, one.ahead.low, one.ahead.high)));
   l2r::compared_model const& best = result.compared[result.best];
-  owner.say(result.reason + (best.is_better && !fits_best ? ": --best fits it" : ""));
-  if (result.chosen > 0) owner.say(fmt::format("the best is fitted: {}", best.name));
+  owner.say(result.reason + (best.is_better && !fits_best ? "; --best fits it" : ""));
+  if (result.chosen > 0) owner.say(fmt::format("fitted the best model: {}", best.name));
 }
 
 /// Compares the card with other models; with --best the result's model is the best of all.
@@ -259,7 +260,7 @@ void compare(session& owner, fit_arguments const& arguments, datasets::dataset c
   l2r::compare_card(owner.ctx(), train, result, how);
   char const* const option = arguments.asks_for_comparison();
   if (result.compared.empty() && option != nullptr)
-    throw usage_error(fmt::format("{}: no models can be compared: {}", option, result.reason));
+    throw usage_error(fmt::format("{}: cannot compare models: {}", option, result.reason));
   if (!result.compared.empty()) owner.note("compared", comparison_json(result));
   say_comparison(owner, result, arguments.best);
 }
@@ -291,12 +292,13 @@ void say_result(session& owner, fit_arguments const& arguments, datasets::datase
           ? counted(labelled, "document")
           : fmt::format("{} of a pool of {}", counted(labelled, "labelled document"), train.size());
   if (model.members.size() == 1) {
-    owner.say(fmt::format("{}, {}, in {}", documents, first.words, arguments.model));
+    owner.say(
+        fmt::format("learned from {}: {}; wrote {}", documents, first.words, arguments.model));
   } else {
     owner.note("members", model.members.size());
     json["members"] = model.members.size();
-    owner.say(
-        fmt::format("{}, {} members, in {}", documents, model.members.size(), arguments.model));
+    owner.say(fmt::format("learned from {}: {} members; wrote {}", documents, model.members.size(),
+                          arguments.model));
   }
   add_result(json, result);
   if (owner.prints_json()) {
@@ -332,8 +334,8 @@ void fit(session& owner, fit_arguments const& arguments) {
     if (!compares && !arguments.best)
       // docs/studies/learning-curves.md: 1, 2 and 5 % of the labels of six sets.
       owner.say(
-          "too few labels to compare models here; with 1 to 5 % of the labels of six sets, the MAP "
-          "of the recommended members was .0032 above the card's on average and .0184 at most; "
+          "too few labels to compare models here; with 1 to 5 % of the labels of six data sets, "
+          "the recommended members had .0032 more MAP than the card on average and .0184 at most; "
           "--best fits them");
   }
   {

@@ -58,8 +58,8 @@ void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
   for (std::size_t r = 0; r < runs.size(); ++r)
     if (!are_distances[r] && knn::ascends(runs[r]))
       owner.warn(
-          fmt::format("{}: scores ascend in each query, as distances do, and the largest is "
-                      "taken for the best; --distances {} takes the smallest",
+          fmt::format("{}: scores ascend in each query, as distances do, but the largest score "
+                      "counts as the best; --distances {} ranks by the smallest",
                       runs[r].name, runs[r].name));
 }
 
@@ -67,8 +67,9 @@ void warn_of_distances(session& owner, std::vector<datasets::run> const& runs,
 void warn_of_missing(session& owner, std::vector<datasets::run> const& runs, std::size_t queries) {
   for (datasets::run const& run : runs)
     if (run.queries.size() < queries)
-      owner.warn(fmt::format("{}: has {} of {} queries, the others are fused without it", run.name,
-                             run.queries.size(), queries));
+      owner.warn(
+          fmt::format("{}: has {} of {} queries; the other queries are fused without this run",
+                      run.name, run.queries.size(), queries));
 }
 
 /// Writes a TREC run or, with --json on standard output, an object per query.
@@ -123,7 +124,7 @@ void fuse_runs(session& owner, fuse_arguments const& arguments, CLI::App const& 
   if (!knn::ignores_scores(options.method)) summary["norm"] = knn::name_of(options.norm);
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (arguments.out != "-")
-    owner.say(fmt::format("fused {} into {} of {}, in {}", counted(runs.size(), "run"),
+    owner.say(fmt::format("fused {} into {} of {}; wrote {}", counted(runs.size(), "run"),
                           counted(documents, "document"),
                           counted(fused.queries.size(), "query", "queries"), arguments.out));
   if (owner.prints_json()) {

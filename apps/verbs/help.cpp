@@ -27,7 +27,7 @@ CLI::App const& app_named(CLI::App const& program, std::vector<std::string> cons
   CLI::App const* app = &program;
   for (std::string const& word : words) {
     auto const names = verb_names(*app);
-    if (names.empty()) throw unknown_name("found", word, "nothing behind " + words.front());
+    if (names.empty()) throw unknown_name("found", word, "nothing after " + words.front());
     if (std::ranges::find(names, word) == names.end())
       throw unknown_name("found", word, "a verb" + did_you_mean(word, names));
     app = app->get_subcommand(word);

@@ -61,11 +61,11 @@ void check(session& owner, inspect_arguments& arguments) {
   owner.outputs({{"--out", arguments.out}});
   if (arguments.shuffles == 0) throw usage_error("--shuffles: found 0, expected at least 1");
   if ((arguments.bootstrap > 0) != !arguments.train.empty())
-    throw usage_error("--bootstrap N and --train FILE need each other");
+    throw usage_error("--bootstrap N needs --train FILE, and --train FILE needs --bootstrap N");
   if (!arguments.test.empty()) {
     if (card_form_of(arguments) || arguments.format == "card")
       throw usage_error(
-          fmt::format("--format {} shows a card alone, expected text, markdown or json with --test",
+          fmt::format("--format {} cannot be combined with --test, expected text, markdown or json",
                       arguments.format));
     return;
   }
@@ -79,8 +79,7 @@ void expect_rules(inspect_arguments const& arguments, l2r::model const& model) {
   for (l2r::model_member const& member : model.members)
     if (std::holds_alternative<l2r::rules_member>(member)) return;
   throw usage_error(
-      fmt::format("--documents: {} has no member of rules, and says of all training "
-                  "documents what moves their scores",
+      fmt::format("--documents needs a model with a member of the kind rules, and {} has none",
                   arguments.model));
 }
 
@@ -117,8 +116,7 @@ l2r::scorecard_member const& card_of(inspect_arguments const& arguments, l2r::mo
                                      std::string_view needs) {
   auto const* const card = std::get_if<l2r::scorecard_member>(&model.members.front());
   if (model.members.size() > 1 || card == nullptr || !card->options.page)
-    throw usage_error(
-        fmt::format("{}: {} is no card, expected a model that is one", needs, arguments.model));
+    throw usage_error(fmt::format("{}: {} is not a card, expected a card", needs, arguments.model));
   return *card;
 }
 

@@ -33,7 +33,7 @@ struct chosen_forms {
   bool takes_texts() const { return to != judgment_form::qrels && to != judgment_form::letor; }
 };
 
-constexpr char const* no_fields = "{} without a solr-log as input or --to rre";
+constexpr char const* no_fields = "{} needs a solr-log as input, or --to rre";
 
 chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb) {
   chosen_forms forms{{}, datasets::judgment_form::qrels};
@@ -41,7 +41,7 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
   if (!arguments.from.empty())
     forms.from =
         value_named<judgment_form>(datasets::judgment_inputs, arguments.from, "--from: found");
-  std::string const beside = fmt::format("{{}} beside --to {}", arguments.to);
+  std::string const beside = fmt::format("{{}} cannot be combined with --to {}", arguments.to);
   if (forms.to == judgment_form::letor && arguments.judgments.empty())
     throw usage_error("--to letor needs --judgments FILE");
   if (forms.to != judgment_form::letor)
@@ -55,7 +55,8 @@ chosen_forms forms_of(judgments_arguments const& arguments, CLI::App const& verb
   if (forms.to != judgment_form::rre && forms.to != judgment_form::letor)
     expect_none_of(verb, {"--id-field"}, no_fields);
   if (!arguments.queries.empty())
-    expect_none_of(verb, {"--queries-out"}, "{} beside --queries, which has the ids");
+    expect_none_of(verb, {"--queries-out"},
+                   "{} cannot be combined with --queries, which has the ids");
   return forms;
 }
 
@@ -83,8 +84,9 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
     any_fields = any_fields || found == judgment_form::solr_log;
     if ((found == judgment_form::ltr_log || found == judgment_form::solr_log) != is_log)
       throw error({read.log.files.back(), 1, 1},
-                  is_log ? "found judgments, expected a feature log as input of --to letor"
-                         : "found a feature log, expected judgments; --to letor takes logs");
+                  is_log
+                      ? "found judgments, expected a feature log, which --to letor reads"
+                      : "found a feature log, expected judgments; --to letor reads feature logs");
   };
   bool const logs = forms.to == judgment_form::letor;
   if (logs) add(arguments.judgments, {}, false);
@@ -97,10 +99,10 @@ datasets::judgments_read read_all(session& owner, judgments_arguments const& arg
 std::size_t write_letor(session& owner, datasets::judgments_read const& read, output_file& out) {
   datasets::labelled_log const labelled = datasets::label_log(read.log, read.judgments);
   if (labelled.without_label > 0)
-    owner.warn(fmt::format("left out {} of the log without a judgment",
+    owner.warn(fmt::format("left out {} of the log for lack of a judgment",
                            counted(labelled.without_label, "document")));
   if (labelled.without_features > 0)
-    owner.warn(fmt::format("left out {} without a document in the log",
+    owner.warn(fmt::format("left out {} for lack of a document in the log",
                            counted(labelled.without_features, "judgment")));
   datasets::write_svmlight(labelled.data, out);
   return labelled.data.size();
@@ -116,8 +118,8 @@ void convert(session& owner, judgments_arguments const& arguments, CLI::App cons
   ids.name_queries(read, forms.takes_texts());
   if (ids.has_new() && arguments.queries_out.empty())
     throw usage_error(
-        fmt::format("queries are texts and --to {} holds ids: --queries-out FILE "
-                    "keeps the texts, or --queries FILE has ids and texts",
+        fmt::format("queries are texts, but --to {} holds ids: --queries-out FILE writes new ids "
+                    "and the texts, or --queries FILE gives ids and texts",
                     arguments.to));
   if (!ids.has_new() && !arguments.queries_out.empty())
     throw usage_error("--queries-out: found ids of all queries, expected texts");
@@ -139,7 +141,7 @@ void convert(session& owner, judgments_arguments const& arguments, CLI::App cons
       {"to", arguments.to}, {"queries", read.judgments.queries().size()}, {"documents", documents}};
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   if (arguments.out != "-")
-    owner.say(fmt::format("wrote {} of {} as {}, in {}", counted(documents, "judgment"),
+    owner.say(fmt::format("wrote {} of {} as {} to {}", counted(documents, "judgment"),
                           counted(read.judgments.queries().size(), "query", "queries"),
                           arguments.to, arguments.out));
   if (owner.prints_json()) {

@@ -51,7 +51,7 @@ std::vector<std::string> take_label_names(label_verb_arguments& arguments) {
 /// Default paths for the answers and the result, next to the pool.
 void name_files(session& owner, label_verb_arguments& arguments) {
   if (arguments.train == "-" && (arguments.out.empty() || arguments.resume.empty()))
-    throw usage_error("--pool - without --out and --resume, expected both beside standard input");
+    throw usage_error("--pool - needs --out and --resume, because standard input has no name");
   if (arguments.out.empty()) arguments.out = arguments.train + ".labelled";
   if (arguments.resume.empty()) arguments.resume = arguments.train + ".answers";
   auto inputs = arguments.inputs("--pool");
@@ -69,7 +69,7 @@ std::string read_guidelines(std::string const& path) {
   std::string const text = datasets::read_file(path, "text for labellers");
   if (text.size() > most_bytes)
     throw error({path, 1, 1},
-                fmt::format("found {} bytes, expected {} at most", text.size(), most_bytes));
+                fmt::format("found {} bytes, expected at most {}", text.size(), most_bytes));
   datasets::expect_utf8(text, path);
   std::string shown;
   for (std::string const& line : split_list(text, '\n')) shown += printable(line) + "\n";
@@ -100,7 +100,7 @@ void serve(session& owner, label_verb_arguments const& arguments, labelling::lab
       });
   if (!labelling::is_loopback(server.address()))
     owner.warn(
-        "other machines reach this address, and what goes over the network can be read there");
+        "other machines can reach this address, and others can read what goes over the network");
   write_to_standard_error(
       fmt::format("rulerank: label at http://{}/#{}\n", how.hosts.front(), how.token));
   server.run(
@@ -118,7 +118,8 @@ void label(session& owner, label_verb_arguments& arguments) {
   reduction_pool const pool = read_pool(owner, arguments);
   if (std::ranges::find(pool.train.labels, datasets::unlabelled) == pool.train.labels.end())
     throw usage_error(
-        fmt::format("all documents of {} have labels, expected some with that of --unlabelled",
+        fmt::format("all documents of {} have labels, expected some without; --unlabelled sets the "
+                    "label that means none",
                     pool.train.name));
   al::sampler_options const options = arguments.options(owner, pool);
   warn_of_order(owner, arguments, pool);
@@ -128,7 +129,7 @@ void label(session& owner, label_verb_arguments& arguments) {
   al::answer_journal journal(arguments.resume, work.identity(), pool.train, al::labellers::several);
   labelling::label_team team(work, journal, arguments.resume, arguments.answers);
   if (std::size_t const answers = journal.answers().size(); answers > 0)
-    owner.say(fmt::format("{} of {} in {}", counted(answers, "answer"),
+    owner.say(fmt::format("{} of {} are in {}", counted(answers, "answer"),
                           counted(team.labellers().size(), "labeller"), arguments.resume));
   if (!work.finished())
     serve(owner, arguments, team, *shown.views, pool.train.size(), std::move(label_names));

@@ -60,10 +60,10 @@ mine_input read_input(session& owner, mine_arguments const& given, mine_request&
   double const gigabytes = static_cast<double>(rules::bytes_to_a_byte) / 1e9;
   double const free = static_cast<double>(options.max_bytes) * gigabytes;
   std::string const found =
-      expected == 0 ? fmt::format("found more itemsets than {:.2g} GB hold", free)
+      expected == 0 ? fmt::format("found more itemsets than {:.2g} GB of memory hold", free)
                     : fmt::format(
-                          "found about {:.2g} itemsets, which take {:.2g} GB, more than the {:.2g} "
-                          "GB that are free",
+                          "found about {:.2g} itemsets, which take {:.2g} GB of memory, and {:.2g} "
+                          "GB are free",
                           expected, expected * rules::bytes_an_itemset * gigabytes, free);
   std::string hint = "a larger one, or a smaller --max-size";
   if (options.kind == rules::itemset_kind::all) {  // there is no estimate for other kinds
@@ -166,7 +166,7 @@ void warn_of_other_bytes(session& owner, datasets::transactions const& data) {
   });
   if (other != data.names.end())
     owner.warn(fmt::format(
-        "the item {} is not UTF-8, the first such item; in JSON such bytes become U+FFFD",
+        "the item {} is not UTF-8 (the first such item); in JSON its bytes become U+FFFD",
         rulerank::quoted(*other)));
 }
 
@@ -206,7 +206,7 @@ void run_mine(session& owner, mine_arguments given, CLI::App const& verb) {
   if (given.rules) summary["rules"] = strong;
   owner.note("mined", summary);
   if (given.out != "-")
-    owner.say(fmt::format("{} of {}, in {}",
+    owner.say(fmt::format("found {} in {}; wrote {}",
                           given.rules ? counted(strong, "rule") : counted(found.size(), "itemset"),
                           counted(in.data.size(), "transaction"), given.out));
   if (owner.prints_json()) write_file("-", json_text_of(summary));

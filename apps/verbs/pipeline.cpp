@@ -68,8 +68,8 @@ void expect_gains(datasets::qrels const& judgments, pipeline_arguments const& a)
     for (auto const& document : query.documents)
       if (document.label > largest)
         throw error({judgments.name, document.line, 0},
-                    fmt::format("found the grade {} of document '{}', whose gain is beyond "
-                                "doubles, expected at most {} or --profile trec",
+                    fmt::format("found grade {} of document '{}', whose gain exceeds a double; "
+                                "expected at most {}, or --profile trec",
                                 document.label, document.docno, largest));
 }
 
@@ -273,7 +273,7 @@ class private_folder {
   private_folder() {
     std::string name = (fs::temp_directory_path() / "rulerank-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw output_error(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+      throw output_error(fmt::format("{}: cannot be created: {}", name, std::strerror(errno)));
     path_ = std::move(name);
   }
   ~private_folder() {

@@ -170,8 +170,7 @@ struct ranking_counts {
 /// Throws for invalid options before anything is read.
 void check(session& owner, rank_arguments const& arguments) {
   if (!datasets::is_run_column(arguments.tag))
-    throw usage_error(
-        fmt::format("--tag: found '{}', expected one word, a column of the run", arguments.tag));
+    throw usage_error(fmt::format("--tag: found '{}', expected one word", arguments.tag));
   auto const expect_one_each = [&](char const* option, std::vector<std::string> const& files) {
     if (files.size() != arguments.tests.size())
       throw usage_error(fmt::format("{}: found {}, expected {}, one for each --test", option,
@@ -284,12 +283,11 @@ ranking_counts rank_files(session& owner, rank_arguments const& arguments,
 /// Ranks the documents found for --query, and prints ids and titles, best first.
 void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb) {
   owner.expect_one_process("rank --query");
-  expect_none_of(verb, {"--tag"}, "{} beside --query, expected it with --run");
+  expect_none_of(verb, {"--tag"}, "{} cannot be combined with --query, expected --run");
   if (!arguments.tests.empty() || !arguments.runs.empty())
     throw usage_error(
-        "--query beside --test or --run, expected one query, in quotes where it has blanks, or "
-        "documents to rank");
-  if (arguments.outs.size() > 1) throw usage_error("--query: found two --out, expected one");
+        "--query cannot be combined with --test or --run; put a query of several words in quotes");
+  if (arguments.outs.size() > 1) throw usage_error("--query: found several --out, expected one");
   arguments.query.check(verb);
   arguments.scorer.check(owner, {{"--collection", arguments.query.pool.collection},
                                  {"--index", arguments.query.index}});
@@ -322,11 +320,10 @@ void rank_query(session& owner, rank_arguments& arguments, CLI::App const& verb)
 void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   if (arguments.query.given(verb)) return rank_query(owner, arguments, verb);
   expect_none_of(verb, {"--candidates", "--collection-format", "--encoding", "--stemmer"},
-                 "{} without --query");
-  if (arguments.tests.empty())
-    throw usage_error("--test is required, or --query with --collection");
+                 "{} needs --query");
+  if (arguments.tests.empty()) throw usage_error("--test is required, or --query and --collection");
   if (arguments.runs.empty())
-    expect_none_of(verb, {"--tag"}, "{} without --run, whose last column it is");
+    expect_none_of(verb, {"--tag"}, "{} needs --run, whose last column it sets");
   if (arguments.outs.empty() && arguments.tests.size() == 1) arguments.outs = {"-"};
   check(owner, arguments);
   std::vector<ranker_recipe> const recipes = arguments.scorer.recipes(owner);
@@ -334,11 +331,12 @@ void rank(session& owner, rank_arguments arguments, CLI::App const& verb) {
   ranking_counts const counts = rank_files(owner, arguments, recipes, engine);
   nlohmann::ordered_json const summary = counts.summary();
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  owner.say(fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
-                        counted(counts.queries, "query", "queries"), engine,
-                        arguments.outs == std::vector<std::string>{"-"}
-                            ? ""
-                            : fmt::format(", scores in {}", fmt::join(arguments.outs, " "))));
+  owner.say(
+      fmt::format("ranked {} of {} with {}{}", counted(counts.documents, "document"),
+                  counted(counts.queries, "query", "queries"), engine,
+                  arguments.outs == std::vector<std::string>{"-"}
+                      ? ""
+                      : fmt::format("; wrote the scores to {}", fmt::join(arguments.outs, " "))));
   if (owner.prints_json()) {
     nlohmann::ordered_json json;
     if (arguments.outs.size() == 1)

@@ -97,11 +97,11 @@ measured_size const* measured_of(rules::rule_size rule_size) {
 
 /// Reports the expected number before documents are chosen without a budget.
 void say_how_many_to_expect(session& owner, rules::rule_size rule_size) {
-  std::string text = fmt::format("chooses by --rule-size {} until the rules run dry", rule_size);
+  std::string text = fmt::format("choosing with --rule-size {} until the rules run dry", rule_size);
   if (auto const* const of = measured_of(rule_size))
     text += fmt::format(
-        ": {} to {} % of the documents on OHSUMED and MQ2008; far fewer where features have few "
-        "values",
+        "; on OHSUMED and MQ2008 this chose {} to {} % of the documents, on features of few values "
+        "far fewer",
         of->least, of->most);
   owner.say(text);
 }
@@ -111,16 +111,15 @@ void say_what_to_expect(session& owner, rules::rule_size rule_size, double perce
   auto const* const of = measured_of(rule_size);
   if (of == nullptr) return;
   if (percent < of->least || percent > of->most) {
-    owner.say(fmt::format(
-        "what ranking by {:.2f} % of the documents loses is not measured for --rule-size {}, only "
-        "for {} to {} %; --max-documents N chooses N documents",
-        percent, rule_size, of->least, of->most));
+    owner.say(
+        fmt::format("the loss of ranking by {:.2f} % of the documents was not measured for "
+                    "--rule-size {}, only for {} to {} %; --max-documents N chooses N documents",
+                    percent, rule_size, of->least, of->most));
     return;
   }
   std::string text = fmt::format(
-      "what to expect of --rule-size {}: on OHSUMED and MQ2008, in the order of the files, {} to "
-      "{} % "
-      "of the documents are chosen, and ranking by them {} on average against all",
+      "measured on OHSUMED and MQ2008, in the order of the files: --rule-size {} chooses {} to {} "
+      "% of the documents, and ranking by them {} on average against all documents",
       rule_size, of->least, of->most, of->map);
   for (measured_size const& other : measured)
     if (other.rule_size + 1 == rule_size || rule_size + 1 == other.rule_size)
@@ -139,7 +138,7 @@ bool runs_dry(reduce_arguments const& arguments) {
 void say_what_was_added(session& owner, reduce_arguments const& arguments,
                         datasets::dataset const& train, reduced_set const& chosen) {
   owner.say(fmt::format(
-      "{} by {} added {}: {} ({:.2f} %)",
+      "{} by {} added {}; now {} ({:.2f} %)",
       counted(chosen.rounds.summary["rounds"].get<std::size_t>(), "round"), arguments.rounds.select,
       chosen.rounds.picks.size(), counted(chosen.documents().size(), "document"),
       100.0 * static_cast<double>(chosen.documents().size()) / static_cast<double>(train.size())));

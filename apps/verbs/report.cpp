@@ -23,7 +23,7 @@ struct report_arguments {
 void check(session& owner, report_arguments const& arguments) {
   report::report_options const& o = arguments.options;
   if (o.folders.empty() && o.models.empty() && o.bench.empty())
-    throw usage_error("expected folders that experiment or pipeline wrote, --model or --bench");
+    throw usage_error("expected folders that experiment or pipeline wrote, or --model, or --bench");
   std::vector<session::named_input> inputs;
   for (std::string const& path : o.models) inputs.push_back({"--model", path});
   for (std::string const& path : o.bench) inputs.push_back({"--bench", path});

@@ -33,7 +33,7 @@ struct sample_arguments {
 
 datasets::sample_options options_of(sample_arguments const& arguments) {
   if (arguments.shape.empty() && arguments.documents_option->count() == 0)
-    throw usage_error("no size given, expected --shape NAME, or --documents N and --features M");
+    throw usage_error("found no size, expected --shape NAME, or --documents N and --features M");
   if (arguments.shape.empty())
     return datasets::options_of(arguments.documents, arguments.features, arguments.queries,
                                 arguments.labels, arguments.folds);
@@ -41,9 +41,10 @@ datasets::sample_options options_of(sample_arguments const& arguments) {
   datasets::sample_options options = datasets::options_of(which);
   if (arguments.folds_option->count() == 0) return options;
   if (arguments.folds != 1 && arguments.folds != options.folds)
-    throw usage_error(fmt::format(
-        "--folds {}: the shape {} has {}", arguments.folds, which.name,
-        options.folds == 1 ? "one split, expected 1" : "five folds, expected 5, or 1 of them"));
+    throw usage_error(fmt::format("--folds {}: the shape {} has {}", arguments.folds, which.name,
+                                  options.folds == 1
+                                      ? "one split, expected 1"
+                                      : "five folds, expected 5, or 1 for the first alone"));
   options.folds = arguments.folds;
   return options;
 }

@@ -46,40 +46,43 @@ datasets::text_format format_of_queries(knn::text_index const& index, datasets::
   }
   if (asked == svmlight)
     throw usage_error(
-        "--collection-format: found 'svmlight', and the index holds documents of words");
+        "--collection-format: found 'svmlight', but the index holds words; expected the format of "
+        "the queries");
   return asked;
 }
 
 void check_usage(search_text_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("no documents, expected --collection or --index");
+    throw usage_error("found no documents, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
     throw usage_error("nothing to do, expected --queries, or --index to write the index to");
   if (arguments.queries.empty() && arguments.collection.empty())
     throw usage_error("nothing to do, expected --queries, or --collection to index");
   if (arguments.collection.empty())
-    refuse_options(verb, text_arguments::index_options(),
-                   "beside --index without --collection: the index has been made");
+    refuse_options(
+        verb, text_arguments::index_options(),
+        "cannot be combined with --index without --collection, because the index exists already");
   if (arguments.text.format == "svmlight")
     refuse_options(verb, text_arguments::word_options(),
-                   "beside --collection-format svmlight: there are no words");
+                   "cannot be combined with --collection-format svmlight, which has no words");
   arguments.text.check_weights(verb);
   if (arguments.text.weights != "bm25")
-    refuse_options(verb, {"--k1", "--b"}, "without --weights bm25");
+    refuse_options(verb, {"--k1", "--b"}, "needs --weights bm25");
   if (arguments.queries.empty())
     refuse_options(
         verb,
         {"--out", "--run", "--tag", "--leave-out-self", "--votes", "--classes", "--k", "--radius",
          "--filter", "--pad", "--metric", "--engine", "--launch-queries", "--balance"},
-        "without --queries");
+        "needs --queries");
   if (arguments.request.radius)
-    refuse_options(verb, {"--k", "--pad", "--votes"}, "beside --radius");
+    refuse_options(verb, {"--k", "--pad", "--votes"}, "cannot be combined with --radius");
   arguments.check_outputs(verb);
   if (arguments.engine != "fish")
     refuse_options(verb, {"--launch-queries", "--balance"},
-                   fmt::format("beside --engine {}, expected --engine fish", arguments.engine));
+                   fmt::format("cannot be combined with --engine {}, expected --engine fish",
+                               arguments.engine));
   if (!arguments.classes.empty() && arguments.votes.empty())
-    throw usage_error("--classes without --votes");
+    throw usage_error("--classes needs --votes");
   expect_index_file(arguments.index);
 }
 
@@ -91,11 +94,12 @@ std::optional<knn::spelling_corrector> corrector_of(session& owner,
   if (!arguments.correct) return std::nullopt;
   if (!index.dictionary()) {
     if (knn::holds_vectors(index.options()))
-      throw usage_error("--correct: the index holds vectors, and there are no words");
-    throw error({arguments.index, 1, 1},
-                fmt::format("found an index without the words that --correct needs, expected one "
-                            "made by `rulerank search text --collection DOCS --index {} --correct`",
-                            arguments.index));
+      throw usage_error("--correct: found an index of vectors, expected an index of words");
+    throw error(
+        {arguments.index, 1, 1},
+        fmt::format("found an index without the dictionary that --correct needs, expected one made "
+                    "by `rulerank search text --collection DOCS --index {} --correct`",
+                    arguments.index));
   }
   auto const timer = owner.stage("dictionary");
   return std::make_optional<knn::spelling_corrector>(owner.ctx(), index);
@@ -177,7 +181,7 @@ class text_search {
     auto const parts =
         run_.find_parts(index_bytes_a_byte, is_svmlight ? "--collection-format svmlight" : "");
     if (parts && !knn::text_collection::searches_parts(knn::sparse_engine_from(arguments_.engine)))
-      throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
+      throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
                                     arguments_.engine, knn::text_collection::engines_of_parts()));
     context const& ctx = owner_.ctx();
     if (parts.are_made) {

@@ -57,23 +57,24 @@ bool is_vectors_name(std::string name) {
 /// Requires rows or an existing index, and queries or an index to make.
 void check_sources(search_dense_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("no rows, expected --collection or --index");
+    throw usage_error("found no rows, expected --collection or --index");
   if (arguments.queries.empty() && arguments.index.empty())
     throw usage_error("nothing to do, expected --queries, or --index to write the index to");
   if (arguments.verify && (arguments.index.empty() || !arguments.collection.empty()))
-    throw usage_error("--verify: expected --index without --collection, an index that was made");
+    throw usage_error("--verify needs --index without --collection");
   if (arguments.queries.empty() && arguments.collection.empty() && !arguments.verify)
     throw usage_error("nothing to do, expected --queries, or --collection to index, or --verify");
   if (arguments.collection.empty())
     refuse_options(verb, {"--metric"},
-                   "beside --index without --collection: the index has been made, and has its own");
+                   "cannot be combined with --index without --collection, because the index has "
+                   "its own metric");
   expect_index_file(arguments.index);
   if (!arguments.queries.empty()) return;
-  if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "without --queries");
+  if (arguments.collection.empty()) refuse_options(verb, {"--ids"}, "needs --queries");
   refuse_options(verb,
                  {"--out", "--values", "--run", "--tag", "--query-ids", "--votes", "--k",
                   "--leave-out-self", "--radius", "--filter", "--engine"},
-                 "without --queries");
+                 "needs --queries");
 }
 
 /// Checks the formats implied by the names of inputs and outputs.
@@ -82,26 +83,27 @@ void check_names(search_dense_arguments const& arguments, CLI::App const& verb) 
        {std::tuple{"--collection", &arguments.collection, &arguments.collection_format},
         std::tuple{"--queries", &arguments.queries, &arguments.queries_format}}) {
     if (path->empty() && *format != "auto")
-      throw usage_error(fmt::format("{}-format without {}", name, name));
+      throw usage_error(fmt::format("{}-format needs {}", name, name));
     if (*path == "-" && *format == "auto")
       throw usage_error(fmt::format(
-          "{} -: standard input has no name that says its format, expected {}-format", name, name));
+          "{} -: standard input has no name that gives its format; set {}-format", name, name));
   }
   if (is_vectors_name(arguments.out) && !is_matrix_name(arguments.out))
     throw usage_error(
-        fmt::format("--out {}: found a name of vectors, expected one in .ivecs, .ibin or .npy, "
-                    "which hold numbers of rows and are written as they are, or another for lines",
+        fmt::format("--out {}: found a format that does not hold numbers of rows, expected .ivecs, "
+                    ".ibin, .npy, or a name of another kind for lines of text",
                     arguments.out));
   if (!arguments.values.empty() && !ends_with_any(arguments.values, {".fvecs", ".fbin", ".npy"}))
-    throw usage_error(
-        fmt::format("--values {}: expected a name in .fvecs, .fbin or .npy", arguments.values));
+    throw usage_error(fmt::format(
+        "--values {}: expected a name that ends with .fvecs, .fbin or .npy", arguments.values));
   arguments.check_outputs(verb);
   if (!is_matrix_name(arguments.out) || !arguments.run.empty()) return;
   // --filter also uses the rows' ids, and an index stores them.
   bool const uses_ids = !arguments.filter.empty() || !arguments.index.empty();
   if (!arguments.query_ids.empty() || (!arguments.ids.empty() && !uses_ids))
     throw usage_error(
-        fmt::format("{} beside --out {}, which has numbers; expected lines, or --run beside it",
+        fmt::format("{} has no effect with --out {}, which holds numbers of rows; write lines of "
+                    "text, or add --run",
                     arguments.query_ids.empty() ? "--ids" : "--query-ids", arguments.out));
 }
 
@@ -110,23 +112,23 @@ void check_usage(search_dense_arguments const& arguments, CLI::App const& verb) 
   check_names(arguments, verb);
   bool const in_rows = is_matrix_name(arguments.out);
   if (arguments.request.radius)
-    refuse_options(verb, {"--k", "--values", "--votes"}, "beside --radius");
+    refuse_options(verb, {"--k", "--values", "--votes"}, "cannot be combined with --radius");
   if (arguments.request.radius && in_rows)
     throw usage_error(
-        fmt::format("--out {} beside --radius: queries have different numbers of "
-                    "neighbours, expected lines",
+        fmt::format("--out {} cannot be combined with --radius, because queries have different "
+                    "numbers of neighbours; write lines of text",
                     arguments.out));
   if (arguments.leave_out_self && in_rows)
     throw usage_error(
-        fmt::format("--leave-out-self beside --out {}, which has k rows a query, "
-                    "expected lines",
+        fmt::format("--leave-out-self cannot be combined with --out {}, which holds k rows for "
+                    "each query; write lines of text",
                     arguments.out));
   if (!arguments.values.empty() && !in_rows)
-    throw usage_error("--values: expected --out with a name in .ivecs, .ibin or .npy beside it");
+    throw usage_error("--values needs --out with a name that ends with .ivecs, .ibin or .npy");
   if (arguments.votes.empty())
-    refuse_options(verb, {"--labels", "--query-labels", "--classes"}, "without --votes");
+    refuse_options(verb, {"--labels", "--query-labels", "--classes"}, "needs --votes");
   if (!arguments.votes.empty() && arguments.labels.empty())
-    throw usage_error("--votes without --labels");
+    throw usage_error("--votes needs --labels");
 }
 
 std::vector<std::string> names_of_formats() {
@@ -217,11 +219,11 @@ class dense_search {
     std::string const shape =
         fmt::format("{} of {}", counted(rows.size(), "row"), counted(dimensions, "value"));
     if (!arguments_.collection.empty() && !arguments_.index.empty())
-      owner_.say(fmt::format("{} in {}", shape, arguments_.index));
+      owner_.say(fmt::format("wrote {} to {}", shape, arguments_.index));
     if (arguments_.verify) {
       owner_.meet();  // other ranks have read other parts
       owner_.say(
-          fmt::format("{}: header, checksums and all {} are right", arguments_.index, shape));
+          fmt::format("{}: header, checksums and all {} are valid", arguments_.index, shape));
       run_.summary["verified"] = true;
     }
     if (!arguments_.queries.empty()) search(rows);
@@ -241,8 +243,8 @@ class dense_search {
   knn::dense_collection prepare() {
     auto const parts = run_.find_parts(1);
     if (parts && !knn::dense_collection::searches_parts(engine_))
-      throw usage_error(
-          fmt::format("--engine {} of a collection in parts, expected flat", arguments_.engine));
+      throw usage_error(fmt::format(
+          "--engine {} cannot search a collection in parts, expected flat", arguments_.engine));
     if (!arguments_.collection.empty()) return index_rows(parts.is_split);
     context const& ctx = owner_.ctx();
     choose_device(knn::dense_collection::expected_values(ctx, arguments_.index, parts.is_split));

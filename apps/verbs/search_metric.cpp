@@ -55,15 +55,17 @@ void check_index_options(search_metric_arguments const& arguments, CLI::App cons
   auto const searched = knn::index_type_of(knn::metric_engine_from(arguments.engine));
   if (!arguments.collection.empty() && searched != knn::metric_index_type::automatic &&
       searched != type)
-    throw usage_error(fmt::format("--engine {} of an index of type {}, expected --index-type {}",
-                                  arguments.engine, knn::name_of(type), knn::name_of(searched)));
+    throw usage_error(
+        fmt::format("--engine {} cannot search an index of type {}, expected --index-type {}",
+                    arguments.engine, knn::name_of(type), knn::name_of(searched)));
   auto const refuse = [&](std::string const& name, bool is_read, auto const& reads) {
     if (is_read || verb.count(name) == 0) return;
     std::vector<std::string_view> types;
     for (auto const& entry : knn::metric_index_types())
       if (reads(entry.which)) types.push_back(entry.name);
-    throw usage_error(fmt::format("{} of an index of type {}, expected --index-type {}", name,
-                                  knn::name_of(type), fmt::join(types, ", ")));
+    throw usage_error(
+        fmt::format("{} has no effect on an index of type {}, expected --index-type {}", name,
+                    knn::name_of(type), fmt::join(types, ", ")));
   };
   refuse("--bucket", type == knn::metric_index_type::automatic || knn::has_bucket(type),
          knn::has_bucket);
@@ -74,33 +76,34 @@ void check_index_options(search_metric_arguments const& arguments, CLI::App cons
 void expect_words(std::string_view option, std::string const& path) {
   if (auto const format = datasets::vectors_format_of_name(path))
     throw usage_error(
-        fmt::format("{}: found {}, vectors ({}) by its name, expected words, one a line", option,
-                    path, datasets::name_of(*format)));
+        fmt::format("{}: found {}, whose name says vectors ({}); expected words, one on each line",
+                    option, path, datasets::name_of(*format)));
 }
 
 void check_usage(search_metric_arguments const& arguments, CLI::App const& verb) {
   if (arguments.collection.empty() && arguments.index.empty())
-    throw usage_error("no objects, expected --collection or --index");
+    throw usage_error("found no objects, expected --collection or --index");
   if (arguments.queries.empty() && !arguments.check_metric &&
       (arguments.collection.empty() || arguments.index.empty()))
     throw usage_error(
         "nothing to do, expected --queries, --check-metric, or --collection and --index");
   if (arguments.collection.empty())
-    refuse_options(verb,
-                   {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
-                   "beside --index without --collection: the index has been made");
+    refuse_options(
+        verb, {"--metric", "--index-type", "--letters", "--bucket", "--alpha", "--split"},
+        "cannot be combined with --index without --collection, because the index exists already");
   if (!arguments.index.empty())
-    refuse_options(verb, {"--split"}, "beside --index, which keeps one index");
+    refuse_options(verb, {"--split"}, "cannot be combined with --index, which keeps one index");
   if (arguments.split > 1)
-    refuse_options(verb, {"--schedule"}, "beside --split, whose parts each do all queries");
+    refuse_options(verb, {"--schedule"},
+                   "cannot be combined with --split, whose parts each search all queries");
   if (arguments.queries.empty())
     refuse_options(verb,
                    {"--k", "--leave-out-self", "--radius", "--filter", "--out", "--run", "--tag",
                     "--schedule", "--split", "--engine"},
-                   "without --queries");
+                   "needs --queries");
   arguments.check_outputs(verb);
-  if (arguments.request.radius) refuse_options(verb, {"--k"}, "beside --radius");
-  if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "without --metric edit");
+  if (arguments.request.radius) refuse_options(verb, {"--k"}, "cannot be combined with --radius");
+  if (arguments.metric != "edit") refuse_options(verb, {"--letters"}, "needs --metric edit");
   check_index_options(arguments, verb);
   if (arguments.metric == "edit") {
     expect_words("--collection", arguments.collection);
@@ -161,12 +164,12 @@ class metric_search {
   void expect_parts() {
     if (arguments_.check_metric)
       throw usage_error(
-          "--check-metric of a collection in parts, of which no rank has all objects");
+          "--check-metric cannot check a collection in parts, because no rank has all objects");
     if (plan_.engine != knn::metric_engine::automatic && plan_.engine != knn::metric_engine::index)
-      throw usage_error(fmt::format("--engine {} of a collection in parts, expected {}",
+      throw usage_error(fmt::format("--engine {} cannot search a collection in parts, expected {}",
                                     arguments_.engine, knn::name_of(knn::metric_engine::index)));
     if (!owner_.ctx().devices.empty())
-      throw usage_error("--device of a collection in parts, expected cpu");
+      throw usage_error("a collection in parts needs --device cpu");
   }
 
   knn::metric_part read_objects(bool is_split) {
@@ -227,9 +230,10 @@ class metric_search {
                                            knn::name_of(objects.which())),
                                runs_on::cpu);
     if (owner_.ctx().devices.empty()) return false;
-    if (arguments_.split > 1) throw usage_error("--split on GPUs, which share out queries alone");
+    if (arguments_.split > 1)
+      throw usage_error("--split cannot run on GPUs, expected --device cpu");
     if (arguments_.schedule != "auto")
-      throw usage_error("--schedule on GPUs, expected --engine, which says how they search");
+      throw usage_error("--schedule cannot run on GPUs, where --engine sets how to search");
     return true;
   }
 
@@ -254,8 +258,8 @@ class metric_search {
         arguments_.collection.empty() ? arguments_.index : arguments_.collection;
     if (auto const breach = knn::check_metric(owner_.ctx(), *objects.space(), checked_triples))
       throw error({datasets::display_name(path), 0, 0},
-                  fmt::format("found distances that are no metric's: {}", breach->what));
-    owner_.say(fmt::format("{} found no distance that breaks the triangle inequality",
+                  fmt::format("found distances that are not a metric: {}", breach->what));
+    owner_.say(fmt::format("{} had no distance that violates the triangle inequality",
                            counted(checked_triples, "random triple")));
     run_.summary["checked_triples"] = checked_triples;
   }
@@ -319,7 +323,7 @@ class metric_search {
     summary["gpus"] = work.devices;
     // No GPU searches if there are no queries or no objects.
     if (work.devices > 0 && work.devices < owner_.ctx().devices.size())
-      owner_.say(fmt::format("{} of {} searched: the queries of a call are too few for more",
+      owner_.say(fmt::format("used {} of {}, because a call has too few queries for more",
                              work.devices, counted(owner_.ctx().devices.size(), "GPU")));
   }
 

@@ -23,7 +23,8 @@ struct split_arguments {
 
 void split_data(session& owner, split_arguments& given) {
   if (!given.reading.group_files.empty())
-    throw usage_error("--group: lines without qid would lose their queries");
+    throw usage_error(
+        "--group cannot be combined with split, whose output needs a qid on each line");
   given.options.shuffle = !given.no_shuffle;
   datasets::letor_rotation(0, given.options.folds);  // validates the numbers first
   name_folds(owner, given.out_dir, given.options.folds);

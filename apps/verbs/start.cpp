@@ -128,24 +128,23 @@ void take_kept(start_arguments& a, CLI::App const& verb, std::string const& path
                   [&](char const*, char const* key, auto& value) { kept.at(key).get_to(value); });
     states = {kept.at("documents_state"), kept.at("queries_state")};
   } catch (nlohmann::json::exception const&) {
-    throw error({path, 1, 1}, fmt::format("found another object, expected {}", expected_settings));
+    throw error({path, 1, 1}, fmt::format("found different JSON, expected {}", expected_settings));
   }
   if (!guidelines.empty()) a.page.guidelines = guidelines;
   for_each_kept(a, [&](char const* option, char const* key, auto const&) {
     if (key != std::string_view("guidelines") && verb.count(option) > 0 &&
         given.at(key) != kept.at(key))
-      throw usage_error(
-          fmt::format("{} {}: {} was begun with {}, expected the same or another --dir", option,
-                      json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
+      throw usage_error(fmt::format(
+          "{} {}: {} was started with {}, expected the same value, or a different --dir", option,
+          json_line_of(given.at(key)), a.dir, json_line_of(kept.at(key))));
   });
   std::string const* const texts[] = {&a.documents, &a.queries};
   for (std::size_t t = 0; t < 2; ++t)
     if (states[t] != state_of(*texts[t]))
-      throw error(
-          {*texts[t], 1, 1},
-          fmt::format("found texts that changed since {} was begun, expected those of then; "
-                      "begin anew in another --dir",
-                      a.dir));
+      throw error({*texts[t], 1, 1},
+                  fmt::format("found texts that changed since {} was started, expected the same "
+                              "texts; start again with a different --dir",
+                              a.dir));
 }
 
 std::size_t words_of(datasets::text_document const& document) {
@@ -176,10 +175,10 @@ void warn_of_swapped(session& owner, start_arguments const& a, datasets::text_op
     return;  // the first step reads them and reports the error
   }
   if (*middle > longest)
-    owner.warn(fmt::format(
-        "half of the queries ({}) have {} words or more, and no document ({}) has more than {}; "
-        "are they in the wrong order? expected rulerank start DOCS QUERIES",
-        a.queries, *middle, a.documents, longest));
+    owner.warn(
+        fmt::format("half of the queries ({}) have {} words or more, and no document ({}) has more "
+                    "than {}; check the order: rulerank start DOCS QUERIES",
+                    a.queries, *middle, a.documents, longest));
 }
 
 /// The text of a query on one line.
@@ -222,7 +221,7 @@ void begin_folder(session& owner, start_arguments const& a, std::string const& p
   shuffle(std::span(order), engine);
   std::size_t const judged = std::min(a.judged_queries, count / 2);
   if (judged < a.judged_queries)
-    owner.say(fmt::format("{} of {} are judged, half of all", judged,
+    owner.say(fmt::format("{} of {} will be judged (half of them)", judged,
                           counted(count, "query", "queries")));
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(judged));
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(judged), order.end());
@@ -323,26 +322,26 @@ std::vector<step> steps_of(start_arguments const& a) {
       {"write the card as a page",
        {"card.html"},
        {"inspect", in("ranking.model"), "--format", "html", "--out", in("card.html")}},
-      {"compute the features of the queries that are judged",
+      {"compute the features of the queries to judge",
        {"candidates.run", "judge-pool.txt"},
        joined(of.features("judge-queries.tsv", "judge-pool.txt"),
               {"--candidates", candidates, "--candidates-out", in("candidates.run")})},
-      {"rank them by the card",
+      {"rank their documents by the card",
        {"card.scores", "card.run"},
        {"rank", "--model", in("ranking.model"), "--test", in("judge-pool.txt"), "--out",
         in("card.scores"), "--run", in("card.run")}},
-      {"find the documents that come first in the search or by the card",
+      {"find the documents that the search or the card ranks first",
        {"to-judge.run"},
        {"fuse", "--run", in("card.run"), in("candidates.run"), "--method", "combmax", "--norm",
         "borda", "--depth", std::to_string(judged_documents), "--out", in("to-judge.run")}},
       {"compute their features",
        {"to-judge.txt"},
        joined(of.features("judge-queries.tsv", "to-judge.txt"), {"--run", in("to-judge.run")})},
-      {"judge them in a browser",
+      {"judge these documents in a browser",
        {"judged.txt"},
        joined(of.label("to-judge.txt", "judge-queries.tsv", "judgments.tsv", "judged.txt"),
               {"--whole-queries", "--max-documents", std::to_string(judgments)})},
-      {"rank what was judged",
+      {"rank the judged documents",
        {"judged.scores"},
        {"rank", "--model", in("ranking.model"), "--test", in("judged.txt"), "--out",
         in("judged.scores")}},
@@ -425,21 +424,21 @@ void say_decision(session& owner, start_arguments const& a, decision const& made
       fmt::format("{} over {}: card {:.4f}, BM25 {:.4f}, p = {:.3f} (paired t)\n", measure,
                   counted(made.queries, "query", "queries"), made.card, made.bm25, made.p);
   if (made.card == 0 && made.bm25 == 0)
-    text += "Undecided: no document that was judged is relevant.\n";
+    text += "Undecided: no judged document is relevant.\n";
   else if (made.p >= .05)
     text +=
-        "Undecided: the difference is not significant. To judge more queries, begin anew with a "
-        "larger --judged-queries in another --dir.\n";
+        "Undecided: the difference is not significant. To judge more queries, start again with a "
+        "larger --judged-queries and a different --dir.\n";
   else if (made.card > made.bm25)
     text += "Deploy: the card ranks better than BM25.\n";
   else
     text += "Keep BM25: it ranks better than the card.\n";
   std::string const model = path_in(a, "ranking.model");
   text += fmt::format("The card on one page: {}\n", path_in(a, "card.html"));
-  text += fmt::format("Why a document ranks where it does: {}\n",
+  text += fmt::format("To see why a document ranks where it does: {}\n",
                       shell_line({"explain", "--model", model, "--test", path_in(a, "judged.txt"),
                                   "--qid", first_judged_query(a), "--rank", "1", "--by-feature"}));
-  text += fmt::format("Rank documents for any query: {}\n", shell_line(step_lines(a).query()));
+  text += fmt::format("To rank documents for any query: {}\n", shell_line(step_lines(a).query()));
   write_file("-", text);
 }
 
@@ -462,7 +461,7 @@ void start(session& owner, start_arguments& a, CLI::App const& verb) {
     if (is_done(a, steps[i].files)) continue;
     owner.say(fmt::format("step {} of {}: {}", i + 1, count, steps[i].what));
     if (!run_step(owner, steps[i].line)) {
-      owner.say(fmt::format("step {} of {} is not done; {} goes on from here", i + 1, count,
+      owner.say(fmt::format("step {} of {} is not finished; {} continues here", i + 1, count,
                             shell_line({"start", "--dir", a.dir})));
       return;
     }

@@ -110,7 +110,7 @@ tune_plan plan_of(session& owner, tune_verb_arguments const& a) {
     plan.search_space.card_bins = plan.search_space.bins;
   }
   if (!has_kind(plan.search_space, "rules"))
-    a.ranker.expect_no_engine(fmt::format("found without rules among --kinds ({})", a.tuned.kinds));
+    a.ranker.expect_no_engine(fmt::format("needs rules among --kinds ({})", a.tuned.kinds));
   return plan;
 }
 
@@ -228,21 +228,21 @@ std::string gain_text(tuning::against_defaults const& of, eval::measure const& b
   std::string const queries = counted(of.queries, "query", "queries");
   if (of.kept)
     return fmt::format(
-        "tuning gained nothing over the {}, which are kept: {} on the {} that it chose by",
+        "tuning gained nothing over the {}, which are kept: {} on the {} of the validation set",
         defaults, gain, queries);
-  return fmt::format("tuning gained {} over the {}, on the {} that it chose by: {}", gain, defaults,
-                     queries, of.gain.low > 0 ? "significant" : "not significant");
+  return fmt::format("tuning gained {} over the {} on the {} of the validation set: {}", gain,
+                     defaults, queries, of.gain.low > 0 ? "significant" : "not significant");
 }
 
 /// One line: the difference between the chosen rules or cards and fit without settings.
 std::string beside_fit_text(tuning::against_defaults const& of, eval::measure const& by,
                             std::string const& members) {
   std::string const whole =
-      fmt::format("beside the recommended members ({}): {}", members, interval_text(of, by));
+      fmt::format("difference to the recommended members ({}): {}", members, interval_text(of, by));
   if (of.kept)
     return whole +
-           "; they are at least as good on these queries: fit --members recommended, or tune "
-           "--kinds rules,scorecard,linear";
+           "; the recommended members are at least as good on these queries: use fit --members "
+           "recommended, or tune --kinds rules,scorecard,linear";
   return fmt::format("{}, {}", whole, of.gain.low > 0 ? "significant" : "not significant");
 }
 
@@ -276,7 +276,7 @@ void tune(session& owner, tune_verb_arguments const& a) {
   tuning::trials_file trials(tuner, has_file ? a.resume : "",
                              has_file ? fingerprint_of(owner, a, plan.rules) : "");
   if (trials.found() > 0)
-    owner.say(fmt::format("{}: {} tried by an earlier run", a.resume,
+    owner.say(fmt::format("{}: kept {} that an earlier run tried", a.resume,
                           counted(trials.found(), "candidate")));
   tuning::search_result result;
   {

@@ -40,7 +40,7 @@ void expect_form(char const* option, std::string const& path, bool doubles) {
   if (path.empty() || path.ends_with(".npy") ||
       (!doubles && (path.ends_with(".fvecs") || path.ends_with(".fbin"))))
     return;
-  throw usage_error(fmt::format("{}: found {}, expected a file in .npy{}", option, path,
+  throw usage_error(fmt::format("{}: found {}, expected a name that ends with .npy{}", option, path,
                                 doubles ? " for f64" : ", .fvecs or .fbin"));
 }
 
@@ -51,10 +51,10 @@ void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
         std::tuple{"--fold-in", "--fold-in-out", "--fold-in-ids-out"}}) {
     bool const given = verb.count(input) > 0;
     if (given && verb.count(output) == 0)
-      throw usage_error(fmt::format("{} without {}", input, output));
+      throw usage_error(fmt::format("{} needs {}", input, output));
     for (char const* const name : {output, ids})
       if (!given && verb.count(name) > 0)
-        throw usage_error(fmt::format("{} without {}", name, input));
+        throw usage_error(fmt::format("{} needs {}", name, input));
   }
   bool const doubles = arguments.element == "f64";
   expect_form("--out", arguments.collection.out, doubles);
@@ -62,7 +62,7 @@ void check_usage(vectors_arguments const& arguments, CLI::App const& verb) {
   expect_form("--fold-in-out", arguments.more.out, doubles);
   if (arguments.text.weights != "bm25")
     for (char const* const name : {"--k1", "--b"})
-      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --weights bm25", name));
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} needs --weights bm25", name));
 }
 
 void name_files(session& owner, vectors_arguments const& arguments) {
@@ -95,8 +95,8 @@ std::vector<datasets::text_document> read(session& owner, std::string const& pat
 /// A line of a file of ids.
 std::string id_line(std::string_view id) {
   if (id.find_first_of("\r\n") != id.npos)
-    throw usage_error(fmt::format("found the id '{}', expected no line break where ids are lines",
-                                  printable(id)));
+    throw usage_error(
+        fmt::format("found the id '{}', expected an id without line breaks", printable(id)));
   return fmt::format("{}\n", id);
 }
 
@@ -175,7 +175,7 @@ void make_vectors(session& owner, vectors_arguments const& arguments, CLI::App c
                                  {"smallest_singular_value", space.singular_values().back()},
                                  {"products", space.products()}};
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
-  owner.say(fmt::format("{} and {} as vectors of {}, in {}",
+  owner.say(fmt::format("wrote {} and {} as vectors of {} to {}",
                         counted(index.ids().size(), "document"), counted(topics.size(), "topic"),
                         counted(space.dimensions(), "dimension"), arguments.collection.out));
   if (owner.prints_json()) {

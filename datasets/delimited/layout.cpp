@@ -93,12 +93,12 @@ bool is_pandas_index(std::string_view title) {
 void expect_title(std::string const& name, record const& head, std::size_t column,
                   std::string const& title) {
   if (title.empty())
-    fail(name, head, column, "a column without a name, expected one in the header");
+    fail(name, head, column, "found a column without a name, expected a name in the header");
   if (has_control_characters(title))
     fail(name, head, column,
-         fmt::format(
-             "column {} has a control character or a mark of direction in its name, expected text",
-             rulerank::quoted(title)));
+         fmt::format("column {} has a control character or a mark of direction in its name, "
+                     "expected plain text",
+                     rulerank::quoted(title)));
   if (first_not_utf8(title) != title.npos) fail(name, head, column, name_not_utf8(title));
 }
 
@@ -201,7 +201,7 @@ void number_features(delimited_layout& layout, record const& head, std::string c
       fail(name, head, c, fault);
     if (!by_number.emplace(role.feature, c).second)
       fail(name, head, c,
-           fmt::format("feature {} is listed twice, expected each feature once", role.feature));
+           fmt::format("found feature {} twice, expected each feature once", role.feature));
   }
   for (auto const& [title, c] : by_name) {
     auto const number = static_cast<std::uint32_t>(by_number.size() + 1);
@@ -284,18 +284,17 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
         (is_unnamed || is_pandas_index(title))) {
       layout.columns.push_back({column_role::kind::passed_over, 0, 0});
       layout.titles.push_back(title);
-      layout.notes.push_back(is_unnamed
-                                 ? "passed over the first column, which has no name"
-                                 : fmt::format("passed over the column {}, an index of pandas; "
-                                               "another name makes it a feature",
-                                               title));
+      layout.notes.push_back(is_unnamed ? "left out the first column, which has no name"
+                                        : fmt::format("left out the column {}, which is an index "
+                                                      "of pandas; rename it to make it a feature",
+                                                      title));
       continue;
     }
     expect_title(name, head, c, title);
     if (!seen.emplace(title, c).second)
-      fail(name, head, c,
-           fmt::format("column {} occurs twice, expected each column once",
-                       rulerank::quoted(title)));
+      fail(
+          name, head, c,
+          fmt::format("found column {} twice, expected each column once", rulerank::quoted(title)));
     has_label = has_label || what == column_role::kind::label;
     layout.has_qid = layout.has_qid || what == column_role::kind::qid;
     layout.columns.push_back({what, 0, 0});
@@ -309,7 +308,7 @@ delimited_layout read_layout(std::string_view text, char delimiter, std::string 
   if (columns.empty()) expect_columns(name, head, seen, options);
   if (!has_label && !options.optional_labels && !options.unlabelled)
     throw error({name, head.lines_before + 1, 1},
-                "no column label found, expected one" +
+                "found no column label, expected one" +
                     unlabelled_hint(rules_of(options), "if no label is known"));
   number_features(layout, head, name, rules_of(options));
   return layout;

@@ -39,7 +39,7 @@ delimited_layout layout_of_text(std::string_view bytes, char delimiter, std::str
     layout = read_layout(bytes, delimiter, name, options, columns);
     for (std::string const& title : words)
       layout.notes.push_back(
-          fmt::format("passed over the column {}, whose values are not numbers", printable(title)));
+          fmt::format("left out the column {}, whose values are not numbers", printable(title)));
   }
   if (warn)
     for (std::string const& note : layout.notes) warn(fmt::format("{}: {}", name, note));

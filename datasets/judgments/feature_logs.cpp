@@ -141,8 +141,7 @@ void read_log(std::span<json_view const> values, judgment_form form, std::string
   std::string const file_id = responses.size() == 1 ? first_of_name(path) : "";
   for (json_view const response : responses) {
     auto query = query_of_response(response);
-    if (!query && file_id.empty())
-      response.fail("a member qid or query in each of several responses");
+    if (!query && file_id.empty()) response.fail("a member qid or query in each response");
     if (!query) query = query_key{file_id, false};
     if (form == judgment_form::ltr_log)
       reader.read_ltr(response, *query);

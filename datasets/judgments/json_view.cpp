@@ -168,7 +168,7 @@ void for_each_json_value(json_text& text, std::string_view expected,
     std::size_t const line_begin =
         std::max(at - (begin.column - 1), bytes.size() - without_mark.size());
     if (bytes.find_first_not_of(json_blanks, line_begin) < at)
-      throw error(begin, "found something behind a JSON value, expected a new line before it");
+      throw error(begin, "found text after a JSON value, expected a new line first");
     if (at < bytes.size() && bytes[at] != '{' && bytes[at] != '[')
       throw error(begin, fmt::format("found no JSON, expected {} that begins with {{", expected));
     parse_json(bytes.substr(line_begin, end - line_begin), text.name(), expected, begin.line);

@@ -148,8 +148,8 @@ void query_ids::name_queries(judgments_read& read, bool texts) {
   auto const expect_alike = [&](query_key const& key, source_position const& where) {
     if (!first) first = key.is_text;
     if (file_.empty() && *first != key.is_text)
-      throw error(where, fmt::format("found query {} by its {}, expected a file of queries with "
-                                     "ids and texts, because others are named by their {}",
+      throw error(where, fmt::format("found query {} by its {}, but other queries by their {}; "
+                                     "expected --queries FILE, which has ids and texts",
                                      rulerank::quoted(key.name), key.is_text ? "text" : "id",
                                      key.is_text ? "ids" : "texts"));
   };

@@ -27,9 +27,9 @@ std::int32_t whole_grade(judgment_list const& list, graded_document const& docum
     throw error(list.position(document.place),
                 fmt::format("found grade {} of document {}, expected a whole number{} for {}{}",
                             document.grade, rulerank::quoted(document.id),
-                            least == 0 ? " from 0 on" : "", form,
+                            least == 0 ? " of 0 or more" : "", form,
                             document.grade != std::trunc(document.grade)
-                                ? "; --to csv, rre and srw hold fractions"
+                                ? "; --to csv, rre and srw can hold fractions"
                                 : ""));
   return static_cast<std::int32_t>(document.grade);
 }
@@ -38,7 +38,7 @@ std::int32_t whole_grade(judgment_list const& list, graded_document const& docum
 void expect_word(source_position const& where, std::string_view what, std::string_view id,
                  std::string_view form) {
   if (!is_run_column(id))
-    throw error(where, fmt::format("found {} {}, expected one word that is not # for {}", what,
+    throw error(where, fmt::format("found {} {}, expected one word other than # for {}", what,
                                    rulerank::quoted(id), form));
 }
 
@@ -239,7 +239,7 @@ labelled_log label_log(feature_log const& log, judgment_list const& judgments) {
   for (graded_query const& query : judgments.queries()) judged += query.documents.size();
   result.without_features = judged - data.size();
   if (data.size() == 0)
-    throw error({data.name, 1, 1}, "found no document with a judgment, expected some");
+    throw error({data.name, 1, 1}, "found no document with a judgment, expected at least one");
   data.text = text_with_ids(make_text({}), std::move(ids));
   return result;
 }

@@ -24,8 +24,8 @@ struct text_fault {
 };
 
 inline constexpr char no_documents[] =
-    "no documents found, expected lines <label> qid:<id> <feature>:<value> ...";
-inline constexpr char no_records[] = "no documents found, expected a header and records";
+    "found no documents, expected lines <label> qid:<id> <feature>:<value> ...";
+inline constexpr char no_records[] = "found no documents, expected a header and records";
 std::string qid_not_on_all(std::optional<std::string_view> found);
 std::string qid_beside_groups(std::string_view found, std::string const& group_file);
 /// `sum` of the sizes; `more_than`: empty, or these words.

@@ -85,22 +85,23 @@ class line_reader {
 
   void read_qid(std::string_view token) {
     std::string_view const qid = token.substr(4);
-    if (qid.empty()) fail(token, "qid: without an id, expected qid:<id>");
+    if (qid.empty()) fail(token, "found qid: without an id, expected qid:<id>");
     for (std::size_t i = 0; i < qid.size(); ++i)
       if (static_cast<unsigned char>(qid[i]) < ' ')
         fail(qid.substr(i),
-             fmt::format("{} in a qid, expected text", rulerank::quoted(qid.substr(i, 1))));
+             fmt::format("found {} in a qid, expected text", rulerank::quoted(qid.substr(i, 1))));
     out_.qid = qid;
   }
 
   void read_feature(std::string_view token) {
     std::size_t const colon = token.find(':');
     if (colon == token.npos)
-      fail(token, fmt::format("{} without a colon, {}", rulerank::quoted(token), expected_feature));
+      fail(token,
+           fmt::format("found {} without a colon, {}", rulerank::quoted(token), expected_feature));
     std::string_view const name = token.substr(0, colon);
     std::string_view const digits = token.substr(colon + 1);
     if (name == "qid")
-      fail(token, fmt::format("{} found, expected one qid and only right after the label",
+      fail(token, fmt::format("found {}, expected one qid, right after the label",
                               rulerank::quoted(token)));
     std::uint32_t const feature = number_of(token, name);
     double value = 0;
@@ -155,7 +156,7 @@ class line_reader {
     }
     if (again < order.size())
       throw line_fault{offsets_[again],
-                       fmt::format("feature {} is listed twice, expected each feature once",
+                       fmt::format("found feature {} twice, expected each feature once",
                                    name_of(out_.entries[again].feature))};
     out_.entries = std::move(entries);
   }
@@ -165,8 +166,8 @@ class line_reader {
     std::size_t const bad = std::min(line_.find('\0', at_), line_.find('\r', at_));
     if (bad == line_.npos) return;
     throw line_fault{bad, line_[bad] == '\r'
-                              ? "a carriage return within the line, expected a line end"
-                              : "a NUL byte, expected text"};
+                              ? "found a carriage return inside the line, expected a line end"
+                              : "found a NUL byte, expected text"};
   }
 
   std::string_view line_;

@@ -122,7 +122,8 @@ namespace {
 void check_stream(svmlight_options const& options) {
   check_options(options);
   if (options.regroup)
-    throw usage_error("a stream is read query by query, so its queries cannot be regrouped");
+    throw usage_error(
+        "the queries of a stream cannot be regrouped, because a stream is read query by query");
 }
 
 /// The pieces of a stream as whole lines, without the initial byte order mark.

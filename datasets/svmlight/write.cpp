@@ -24,7 +24,7 @@ namespace {
 [[noreturn]] void cannot_hold(dataset const& data, std::size_t d, char const* what,
                               std::string_view found) {
   throw error(place_of(data, d),
-              fmt::format("{} {}, expected one that a line in SVMlight's form can hold", what,
+              fmt::format("found {} {}, expected text that a line of SVMlight can hold", what,
                           rulerank::quoted(found)));
 }
 
@@ -100,7 +100,7 @@ void write_records(dataset const& data, std::span<std::size_t const> chosen, out
                    std::span<std::int32_t const> labels) {
   for (std::size_t const d : chosen)
     if (d >= data.lines.size())
-      throw usage_error("write_lines: the data set has no line for one of the documents");
+      throw usage_error("write_lines: found a document without a line of the data set");
   std::vector<std::size_t> in_input_order(chosen.begin(), chosen.end());
   auto const& numbers = data.line_numbers;
   auto const place = [&](std::size_t d) { return d < numbers.size() ? numbers[d] : d + 1; };

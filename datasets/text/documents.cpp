@@ -20,7 +20,7 @@ namespace rulerank::inline v0::datasets {
 
 namespace {
 
-constexpr char const* no_texts = "found no documents, expected some";
+constexpr char const* no_texts = "found no documents, expected at least one";
 
 /// Returns whether an id is probably a text, or a quoted cell of a table.
 bool is_odd_id(std::string_view id) {
@@ -33,8 +33,8 @@ void read_tsv(document_lines& lines, text_options const& options) {
   bool is_warned = false;
   char const* const form = labels ? "id<TAB>label<TAB>text" : "id<TAB>text";
   if (is_first && seems_header(lines.line()))
-    lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields with "
-                              "its titles read a table",
+    lines.fail(1, fmt::format("found the header {}, expected {}; --id-field and --text-fields read "
+                              "a table with a header",
                               rulerank::quoted(lines.line()), form));
   do {
     std::string_view rest = lines.line();
@@ -55,10 +55,9 @@ void read_tsv(document_lines& lines, text_options const& options) {
     if (document.id.empty()) lines.fail(1, fmt::format("found an empty id, expected {}", form));
     lines.claim(document.id, 1);
     if (!is_warned && options.warn && is_odd_id(document.id)) {
-      options.warn(
-          fmt::format("{}:{}: the id {} has a blank or is in quotes; expected {}, or a "
-                      "header above cells in quotes",
-                      lines.name(), lines.number(), rulerank::quoted(document.id), form));
+      options.warn(fmt::format(
+          "{}:{}: the id {} has a blank or is in quotes; expected {}, or a table with a header",
+          lines.name(), lines.number(), rulerank::quoted(document.id), form));
       is_warned = true;
     }
     if (labels) document.label = up_to_tab();
@@ -187,9 +186,9 @@ std::vector<std::string> files_below(context const& ctx, std::string const& path
   auto [files, others] = entries_below(ctx, folder);
   if (!others.empty() && options.warn)
     options.warn(fmt::format(
-        "{}: {} of {} {} (links to folders, broken links, pipes) and {} passed over, first {}",
+        "{}: left out {} of {}, which {} (links to folders, broken links, pipes); the first is {}",
         path, others.size(), counted(files.size() + others.size(), "entry", "entries"),
-        others.size() == 1 ? "is no file" : "are no files", others.size() == 1 ? "is" : "are",
+        others.size() == 1 ? "is not a regular file" : "are not regular files",
         rulerank::quoted(others.front())));
   if (files.empty()) throw error({path, 0, 0}, "found no files in the folder, expected documents");
   return std::move(files);
@@ -264,7 +263,8 @@ void read_trec_folder(context const& ctx, std::string const& path, text_options 
     document_lines lines(ctx, (folder / file).string(), options, without_line, ids);
     if (lines.next()) count += read_trec(lines);
   }
-  if (count == 0) throw error({path, 0, 0}, "found no documents in the folder, expected some");
+  if (count == 0)
+    throw error({path, 0, 0}, "found no documents in the folder, expected at least one");
 }
 
 /// Throws `error` for a folder in BEIR's format, whose files are the documents, queries and
@@ -273,10 +273,9 @@ void expect_no_beir(std::string const& path) {
   for (char const* const corpus : {"corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst"}) {
     std::error_code none;
     if (std::filesystem::is_regular_file(std::filesystem::path(path) / corpus, none))
-      throw error({path, 0, 0},
-                  fmt::format("found a folder in BEIR's form, expected a file of it: {} for its "
-                              "documents, or queries.jsonl",
-                              (std::filesystem::path(path) / corpus).string()));
+      throw error({path, 0, 0}, fmt::format("found a folder in BEIR's form, expected one of its "
+                                            "files: {} for its documents, or queries.jsonl",
+                                            (std::filesystem::path(path) / corpus).string()));
   }
 }
 
@@ -296,13 +295,12 @@ bool is_trec_folder(context const& ctx, std::string const& path, std::string con
 void check_options(text_format format, text_options const& options) {
   using enum text_format;
   if (options.lines && format != tsv && format != jsonl)
-    throw usage_error("some lines of a file are asked for, and the format is not tsv or jsonl");
+    throw usage_error("only the formats tsv and jsonl can be read in part");
   if (options.labels && format != tsv && format != automatic)
-    throw usage_error("labels between tabs are asked for, and the format is not tsv");
+    throw usage_error("only the format tsv has labels between tabs");
   if (options.number_by_position && format != cranfield && format != svmlight &&
       format != automatic)
-    throw usage_error(
-        "numbers by position are asked for, and the format is not cranfield or svmlight");
+    throw usage_error("only the formats cranfield and svmlight can be numbered by position");
 }
 
 }  // namespace
@@ -365,7 +363,7 @@ void read_documents(context const& ctx, std::string const& path, text_format for
   if (format == text_format::table) {
     if (header_delimiter(lines.line(), options) == 0)
       lines.fail(1, fmt::format("found no header with {} and {}, expected one such as id,text; "
-                                "--id-field and --text-fields name other columns",
+                                "--id-field and --text-fields set other columns",
                                 options.id_field.empty() ? "an id" : options.id_field,
                                 options.text_fields.empty()
                                     ? std::string("text")

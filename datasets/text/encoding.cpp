@@ -65,13 +65,13 @@ class encoding_decoder final : public decompressor {
 
   [[noreturn]] void fail(UErrorCode status) const {
     if (status == U_TRUNCATED_CHAR_FOUND)
-      throw archive_fault(fmt::format("the {} text ends within a character", name_));
+      throw archive_fault(fmt::format("the {} text ends inside a character", name_));
     unsigned char bytes[32];  // more than a character needs
     std::int8_t count = sizeof(bytes);
     UErrorCode none = U_ZERO_ERROR;
     ucnv_getInvalidChars(converter_.get(), reinterpret_cast<char*>(bytes), &count, &none);
     auto const shown = std::span(bytes).first(static_cast<std::size_t>(count));
-    throw archive_fault(fmt::format("found the {} {:02X}, expected characters of {}",
+    throw archive_fault(fmt::format("found the {} {:02X}, expected a character of {}",
                                     count == 1 ? "byte" : "bytes", fmt::join(shown, " "), name_));
   }
 
@@ -196,9 +196,9 @@ std::optional<error> first_foreign_byte(std::string_view text, std::string const
   encoding_guess const guess = likely_encoding(text.substr(begin));
   return error(
       {name, static_cast<std::uint64_t>(std::ranges::count(before, '\n')) + 1, at - begin + 1},
-      fmt::format("found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts it",
+      fmt::format("found the byte {:02X}, expected UTF-8{}; iconv -f {} -t UTF-8 converts the file",
                   static_cast<unsigned char>(text[at]),
-                  guess.names.empty() ? "" : ", the text is " + guess.text(),
+                  guess.names.empty() ? "" : ", but the text is " + guess.text(),
                   guess.is_certain ? guess.names.front() : "NAME"));
 }
 

@@ -59,7 +59,7 @@ void read_table(document_lines& lines, text_options const& options) {
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (std::ranges::find(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(c),
                           titles[c]) != titles.begin() + static_cast<std::ptrdiff_t>(c))
-      lines.fail(0, fmt::format("found the column {} again, expected each once",
+      lines.fail(0, fmt::format("found the column {} again, expected each column once",
                                 rulerank::quoted(titles[c])));
   for (std::size_t c = 0; c < titles.size(); ++c)
     if (titles[c].empty()) titles[c] = fmt::format("column {}", c + 1);
@@ -79,7 +79,7 @@ void read_table(document_lines& lines, text_options const& options) {
   }
   members.finish();
   if (lines.given() == 0)
-    throw error({lines.name(), 1, 1}, "found a header alone, expected documents below it");
+    throw error({lines.name(), 1, 1}, "found a header alone, expected documents below the header");
 }
 
 }  // namespace rulerank::datasets

@@ -239,8 +239,7 @@ part part_of(std::string_view name) {
 void warn_of_open(document_lines& lines, trec_element const& of, std::size_t offset,
                   std::string_view begin, std::string_view end) {
   lines.warn_once(
-      fmt::format("{}:{}: found {} without its end, expected {}; the rest of the "
-                  "document is left out",
+      fmt::format("{}:{}: found {} without its end, expected {}; left out the rest of the document",
                   lines.name(), of.line_of(offset), begin, end));
 }
 
@@ -288,7 +287,7 @@ void give_document(document_lines& lines, trec_element const& of) {
     id_at = 0;
   }
   if (id_at == of.text.npos)
-    lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id there");
+    lines.fail_at(of.first_line, 1, "found a document without <DOCNO>, expected its id in <DOCNO>");
   if (document.id.empty())
     lines.fail_at(of.line_of(id_at), 1, "found an empty <DOCNO>, expected the document's id");
   if (!has_text) document.fields.push_back({"text", std::move(rest)});
@@ -346,7 +345,7 @@ void give_topic(document_lines& lines, trec_element const& of) {
           std::string const language = t.name.substr(0, t.name.find("TITLE"));
           if (!languages.empty() && languages != language + "TITLE")
             lines.fail_at(of.line_of(offset), 1,
-                          fmt::format("found <{}> beside <{}>, expected a title in one language",
+                          fmt::format("found <{}> and <{}>, expected a title in one language",
                                       t.name, languages));
           languages = language + "TITLE";
         } else if (begins == topic_part::description) {
@@ -355,7 +354,7 @@ void give_topic(document_lines& lines, trec_element const& of) {
       },
       [&]() -> std::string* { return within; });
   if (number_at == of.text.npos && of.id.empty())
-    lines.fail_at(of.first_line, 1, "found a topic without <num>, expected its number there");
+    lines.fail_at(of.first_line, 1, "found a topic without <num>, expected its number in <num>");
   std::string_view id = of.id.empty() ? without_name(number, "NUMBER:") : of.id;
   if (id.find_first_not_of("0123456789") == id.npos)
     while (id.size() > 1 && id.front() == '0') id.remove_prefix(1);
@@ -371,7 +370,7 @@ void give_topic(document_lines& lines, trec_element const& of) {
     if (words.empty() || !topic.fields.empty()) continue;
     if (words.starts_with('#'))
       lines.fail_at(of.first_line, 1,
-                    fmt::format("found {} in a topic, expected words and no operators",
+                    fmt::format("found {} in a topic, expected words without operators",
                                 rulerank::quoted(words.substr(0, words.find_first_of("( \n")))));
     topic.fields.push_back({name, std::string(words)});
   }

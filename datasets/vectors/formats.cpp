@@ -70,7 +70,8 @@ std::optional<element> element_of(number_form form) {
 number_form form_of(element type) {
   for (stored_element const& one : stored)
     if (one.type == type) return one.form;
-  throw usage_error(fmt::format("values of type {}, which no format of files has", name_of(type)));
+  throw usage_error(
+      fmt::format("found values of type {}, which no file format holds", name_of(type)));
 }
 
 std::optional<number_form> form_of(vectors_format format) {
@@ -126,12 +127,12 @@ vectors_format format_of_name(std::string const& path, bool read) {
   for (named_vectors_format const& one : known_formats)
     if (one.which != vectors_format::automatic)
       append_format(names, "{}.{}", names.empty() ? "" : ", ", one.name);
-  throw usage_error(
-      fmt::format("{}: the name says no format of vectors, expected one that ends with one of {}",
-                  path != "-" ? path
-                  : read      ? "standard input"
-                              : "standard output",
-                  names));
+  throw usage_error(fmt::format(
+      "{}: found no format of vectors in the name, expected a name that ends with one of {}",
+      path != "-" ? path
+      : read      ? "standard input"
+                  : "standard output",
+      names));
 }
 
 }  // namespace rulerank::datasets

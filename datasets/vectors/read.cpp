@@ -57,7 +57,7 @@ vectors_layout layout_of(context const& ctx, opened_vectors const& file) {
     bool const is_npz = file.format == vectors_format::npy && packing == "a zip archive";
     if (packing.empty() || is_npz) throw;
     throw error({file.name, 0, 0},
-                fmt::format("found {}, expected vectors: unpack it first", packing));
+                fmt::format("found {}, expected vectors; unpack the file first", packing));
   }
 }
 

@@ -78,7 +78,7 @@ dense_collection dense_collection::open_parts(context const& ctx, index_parts co
                                               dense_engine engine, bool is_split) {
   if (!searches_parts(engine))
     throw usage_error(
-        fmt::format("engine {} of an index in parts, expected flat", name_of(engine)));
+        fmt::format("engine {} cannot search an index in parts, expected flat", name_of(engine)));
   dense_collection opened;
   opened.item_collection::open_parts(ctx, all, is_split, [&](index_part const& part) {
     opened.add(part.first, dense_index::open(ctx, part.path, engine));

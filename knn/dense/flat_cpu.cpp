@@ -329,10 +329,10 @@ class alignas(apart) worker {
     constexpr std::size_t some = 1024;
     if (++in_range_ % some != 0) return;
     if ((group_.in_range += some) > group_.most_in_range)
-      throw usage_error(fmt::format(
-          "radius: found more than {} rows for {}, which memory does not hold, expected "
-          "a narrower radius or fewer queries at a time",
-          group_.most_in_range, counted(group_.count, "query", "queries")));
+      throw usage_error(
+          fmt::format("radius: found more than {} rows for {}, more than memory holds; use a "
+                      "smaller radius or fewer queries at a time",
+                      group_.most_in_range, counted(group_.count, "query", "queries")));
   }
 
   void add_exactly(std::size_t q, std::span<std::uint32_t const> rows, bool in_order) {

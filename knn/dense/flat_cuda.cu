@@ -234,11 +234,12 @@ class flat_on_gpus final : public dense_search_engine {
     std::size_t const piece =
         std::min(rows, flat_part::rows_within(rows_, std::min(piece_bytes, free / 4), metric_));
     if (piece == 0)
-      throw device_error("CUDA device " + std::to_string(devices_[i]) + ": " +
-                         counted(rows, "row") + " of the index and their shadow take " +
-                         std::to_string(flat_part::bytes(rows_, rows, metric_)) +
-                         " bytes, and there are " + std::to_string(free) +
-                         ", too few for some of them at a time; use more GPUs, or the CPU");
+      throw device_error(
+          "CUDA device " + std::to_string(devices_[i]) + ": " + counted(rows, "row") +
+          " of the index and their copy in lower precision take " +
+          std::to_string(flat_part::bytes(rows_, rows, metric_)) + " bytes, and the device has " +
+          std::to_string(free) +
+          ", too few even for a part of the rows at a time; use more GPUs, or the CPU");
     streams_[i] = on_device<flat_stream>(std::in_place, devices_[i], rows_, piece, metric_, centre_,
                                          static_cast<float>(limits_.bound_scale));
   }
@@ -333,10 +334,10 @@ class flat_on_gpus final : public dense_search_engine {
 
   static void count_in_range(call& of, std::size_t more) {
     if ((of.in_range += more) > of.most_in_range)
-      throw usage_error("radius: found more than " + std::to_string(of.most_in_range) +
-                        " rows for " + counted(of.request.count, "query", "queries") +
-                        ", which memory does not hold, expected a narrower radius or fewer queries "
-                        "at a time");
+      throw usage_error(
+          "radius: found more than " + std::to_string(of.most_in_range) + " rows for " +
+          counted(of.request.count, "query", "queries") +
+          ", more than memory holds; use a smaller radius or fewer queries at a time");
   }
 
   static void merge(call& of, std::size_t q, std::vector<dense_candidate>& found) {

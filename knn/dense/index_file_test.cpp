@@ -209,7 +209,7 @@ TEST(dense_index_file, types_and_sizes_that_no_search_takes_are_bad_input) {
 TEST(dense_index_file, what_is_no_index_or_cannot_be_written_is_told) {
   temporary_folder const folder;
   EXPECT_NE(told_by(folder / "absent"), "OK");
-  EXPECT_NE(told_by(written(folder, "text", "1 qid:1 1:0.5\n")).find("no index of rulerank"),
+  EXPECT_NE(told_by(written(folder, "text", "1 qid:1 1:0.5\n")).find("not an index of rulerank"),
             std::string::npos);
   EXPECT_THROW(dense_index({}, vectors(), {}).save({}, folder / "absent/index"), output_error);
 }

@@ -147,7 +147,7 @@ struct dense_index::implementation {
                      dense_filter const& filter) const {
     check_vectors(ctx, queries);
     if (rows.size() > 0 && queries.size() > 0 && queries.dimensions() != rows.dimensions())
-      throw usage_error(fmt::format("{}: found {}, expected {} as the rows have", queries.name(),
+      throw usage_error(fmt::format("{}: found {}, expected {}, as the rows have", queries.name(),
                                     counted(queries.dimensions(), "dimension"), rows.dimensions()));
     expect_filter(filter, rows.size(), queries.size());
   }

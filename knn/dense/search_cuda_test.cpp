@@ -718,7 +718,8 @@ TEST_P(dense_gpus, an_index_without_space_for_a_piece) {
     search_limited(ctx(), rows, rows.rows(0, 1), similarity::l2, 1, {.device_bytes = 1000});
     FAIL() << "no error";
   } catch (device_error const& e) {
-    EXPECT_NE(std::string(e.what()).find("of the index and their shadow take"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("of the index and their copy in lower precision take"),
+              std::string::npos)
         << e.what();
   }
 }

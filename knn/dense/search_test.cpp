@@ -325,7 +325,7 @@ TEST(dense_search, bad_input) {
   EXPECT_EQ(usage([&] {
               index.search({}, vectors(std::vector<float>{1, 2, 3}, 3), 1);
             }),
-            "vectors: found 3 dimensions, expected 2 as the rows have");
+            "vectors: found 3 dimensions, expected 2, as the rows have");
   EXPECT_EQ(usage([&] {
               index.search({}, vectors(std::vector<double>{1, 2}, 2), 1);
             }),

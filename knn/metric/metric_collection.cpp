@@ -122,7 +122,8 @@ metric_index_choice choose_index(metric_search_plan const& plan, metric_objects 
   if (type == metric_index_type::automatic && on_gpus) type = index_type_of(plan.engine);
   if (type != metric_index_type::automatic) return {type, {}};
   if (on_gpus)
-    return {metric_index_type::brute, "GPUs compare all objects sooner than they exclude some"};
+    return {metric_index_type::brute,
+            "GPUs compare all objects faster than an index excludes some"};
   return choose_metric_index(*objects.space(), plan.index.queries, plan.searches_together());
 }
 

@@ -475,7 +475,7 @@ std::string shown_dictionary(std::string const& path, std::string_view text) {
 }
 
 constexpr char const* counted_note =
-    ": each line is a word and a number, read as words with counts, which are left out";
+    ": each line is a word and a number, read as a word and its count; the counts are left out";
 
 TEST(metric_search, dictionaries_of_tools) {
   rulerank::testing_tools::temporary_folder const folder;
@@ -491,9 +491,8 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("\"red\"\n\"a \"\"b\"\"\"\n"),
             "red|a \"b\": each line is in quotes, which are left out");
   std::string const some =
-      " have a number beside a word, several columns or quotes, this one first; the whole line is "
-      "the "
-      "word";
+      " have several columns, a number after a word, or quotes (this is the first); each whole "
+      "line is read as the word";
   EXPECT_EQ(read("red\nblue 2\nwing\n"), "red|blue 2|wing:2: 1 of 3 lines" + some);
   EXPECT_EQ(read("red\n\"blue\"\n"), "red|\"blue\":2: 1 of 2 lines" + some);
   EXPECT_EQ(read("word count\nred 2\nblue\n"), "word count|red 2|blue:2: 1 of 3 lines" + some);
@@ -507,10 +506,9 @@ TEST(metric_search, dictionaries_of_tools) {
   EXPECT_EQ(read("AC/DC\ninput/output\nand/or\n"), "AC/DC|input/output|and/or");
   EXPECT_EQ(read("\"abcs of 2\"\n\"a b 1\"\n"),
             "abcs of 2|a b 1: each line is in quotes, which are left out");
-  EXPECT_EQ(
-      read("tea\nd\xe9j\xe0 vu\n"),
-      "tea|d\xe9j\xe0 vu:2:2: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 converts "
-      "it");
+  EXPECT_EQ(read("tea\nd\xe9j\xe0 vu\n"),
+            "tea|d\xe9j\xe0 vu:2:2: found the byte E9, expected UTF-8; iconv -f NAME -t UTF-8 "
+            "converts the file");
   read_words(
       {}, folder / "words", [](std::string const& what) { ADD_FAILURE() << what; }, letters::bytes);
   EXPECT_EQ(read("b2\n7up\nword count\n1 2 3\n"), "b2|7up|word count|1 2 3");
@@ -533,18 +531,18 @@ TEST(metric_search, dictionaries_of_several_columns) {
   EXPECT_EQ(read("the 0.4 -0.2 1e-3\n, 0.1 0.2 0.3\n7 1 2 3\n"), "the|,|7" + column(4, 1))
       << "GloVe";
   EXPECT_EQ(read("# some words\nword,count\nred,3\n#x,2\n"),
-            "red|#x:1: passed over 1 line of comments, this one first" + folder / "words" +
+            "red|#x:1: left out 1 line of comments (this is the first)" + folder / "words" +
                 counted_note + ", and so is the header");
   for (auto const& [text, fault] : std::map<std::string_view, std::string_view>{
            {"abcs of 10956800\naaron and 10721728\n", ":1:1: found 3 columns in each line, 2 of"},
-           {"# x\nthe\t23\tDT\n", ":2:1: found 3 columns in each line, 2 of which have words, exp"},
+           {"# x\nthe\t23\tDT\n", ":2:1: found 3 columns in each line, 2 of them with words; exp"},
            {"the\tDT\nof\tIN\n", ":1:1: found 2 columns"},
            {"the,5,DT\nof,3,IN\n", ":1:1: found 3 columns"},
            {"1,2,3\n4,5,6\n", ":1:1: found 3 columns in each line, 0 of"},
-           {"3\nthe/SM\nof\n", ":2:1: found a word with flags as Hunspell's"},
+           {"3\nthe/SM\nof\n", ":2:1: found a word with the flags of a Hunspell"},
            {"{\"word\":\"the\"}\n", ":1:1: found JSON, expected words"},
-           {"the/SM\nred/X\nof\n", ":1:1: found a word with flags"},
-           {"7z\xbc\xaf\x27\x1c\n", ":1:6: found a byte of 28, expected words"}}) {
+           {"the/SM\nred/X\nof\n", ":1:1: found a word with the flags"},
+           {"7z\xbc\xaf\x27\x1c\n", ":1:6: found a byte of value 28, expected words"}}) {
     write_file(folder / "words", text);
     EXPECT_PRED2(says, message_of([&] { read_words({}, folder / "words"); }),
                  fmt::format("{}{}...", folder / "words", fault));
@@ -586,7 +584,7 @@ TEST(metric_search, more_neighbours_than_memory_holds) {
     metric_index const index({}, space, {type});
     auto const asked = space->queries({}, drawn_vectors(3, 2, 2));
     EXPECT_EQ(message_of<usage_error>([&] { index.search({}, *asked, too_many); }),
-              fmt::format("found k of {}: memory does not hold so many neighbours", too_many));
+              fmt::format("found k = {}, more neighbours than memory holds", too_many));
     // Without queries there are no results.
     EXPECT_EQ(
         index.search({}, *space->queries({}, vectors(std::vector<float>{}, 2)), too_many).id.size(),

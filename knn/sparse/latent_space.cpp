@@ -174,10 +174,8 @@ eigenpairs solve(context const& ctx, gram_matrix& gram, latent_options const& op
                     wanted, side));
   if (found.values.size() < there && small) found = solve_dense(gram, there);
   if (found.values.size() < there)
-    throw usage_error(
-        fmt::format("found {} of {} latent dimensions that converge, expected all: "
-                    "ask for fewer",
-                    found.values.size(), wanted));
+    throw usage_error(fmt::format("only {} of {} latent dimensions converged; use fewer dimensions",
+                                  found.values.size(), wanted));
   if (Index const rank = rank_of(found.values, side); rank < wanted)
     throw usage_error(
         fmt::format("found {} latent dimensions, expected at most {}, the rank of "
@@ -234,8 +232,8 @@ latent_space::latent_space(context const& ctx, sparse_index const& documents,
     throw usage_error(fmt::format("found {} latent dimensions, expected 1 to {}",
                                   options.dimensions, most_dimensions));
   if (!(options.tolerance > 0 && options.tolerance < 1))
-    throw usage_error(
-        fmt::format("found a tolerance of {}, expected one between 0 and 1", options.tolerance));
+    throw usage_error(fmt::format("found a tolerance of {}, expected a number between 0 and 1",
+                                  options.tolerance));
   document_matrix const a(ctx, documents, options.unit_rows);
   gram_matrix gram(ctx, a);
   eigenpairs const found = solve(ctx, gram, options);
@@ -248,7 +246,7 @@ latent_space::latent_space(context const& ctx, sparse_index const& documents,
 
 datasets::vectors latent_space::fold_in(context const& ctx, sparse_rows const& rows) const {
   check(rows, "rows to fold in");
-  if (rows.size() == 0) throw usage_error("found no rows to fold in, expected one at least");
+  if (rows.size() == 0) throw usage_error("found no rows to fold in, expected at least one");
   std::size_t const k = dimensions();
   std::vector<double> out(rows.size() * k);
   parallel_for(ctx, rows.size(), 256, [&](std::size_t begin, std::size_t end, int) {

@@ -690,8 +690,8 @@ TEST(weighting, smart_names) {
   EXPECT_EQ(said("ltu.lnc"),
             "found 'u' for the norm in 'ltu.lnc', expected one of n (none), c (cosine)");
   EXPECT_EQ(said("lnc.ltn"),
-            "found the norms c and n in 'lnc.ltn', expected the same one twice: that of a query "
-            "changes no order");
+            "found the norms c and n in 'lnc.ltn', expected the same norm twice, because the norm "
+            "of a query does not change the ranking");
   for (char const* const name : {"", "ltc", "ltc-lnc", "ltc.lnc.", "ltcc.nc"})
     EXPECT_EQ(said(name), "found '" + std::string(name) +
                               "', expected three letters of the documents, a dot and three of the "

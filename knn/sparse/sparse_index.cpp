@@ -15,7 +15,7 @@ namespace rulerank::inline v0::knn {
 std::string fault_of(sparse_row const& row, std::uint32_t terms) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (row.term[i] >= terms)
-      return fmt::format("found term {}, expected one below {}", row.term[i], terms);
+      return fmt::format("found term {}, expected less than {}", row.term[i], terms);
     if (i > 0 && row.term[i] <= row.term[i - 1])
       return fmt::format("found term {} after {}, expected ascending terms", row.term[i],
                          row.term[i - 1]);
@@ -92,7 +92,7 @@ struct index_storage {
 
 sparse_index::sparse_index(context const& ctx, sparse_matrix documents) {
   if (documents.size() >= std::numeric_limits<std::uint32_t>::max() - 1)
-    throw usage_error("more documents than 32 bits number");
+    throw usage_error("found more documents than 32 bits can number");
   check(documents, "documents");
   auto const own = std::make_shared<index_storage>();
   own->rows = std::move(documents);

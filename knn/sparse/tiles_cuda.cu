@@ -202,7 +202,7 @@ class tiles_on_gpus final : public sparse_search_engine {
       if (largest <= available) return;
       if (count == tiles_->tiles())
         throw device_error("a tile of the index takes " + std::to_string(largest) +
-                           " bytes of a GPU, and there are " + std::to_string(available));
+                           " bytes of GPU memory, and the device has " + std::to_string(available));
     }
   }
 

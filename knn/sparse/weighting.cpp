@@ -38,7 +38,7 @@ template <class Value, std::size_t Size>
 char letter_of(Value value, std::array<smart_letter<Value>, Size> const& known) {
   for (auto const& one : known)
     if (one.value == value) return one.letter;
-  throw usage_error("found a weight or a similarity that has no letter of SMART");
+  throw usage_error("found a weighting or similarity that SMART's notation has no letter for");
 }
 
 template <class Value, std::size_t Size>
@@ -129,7 +129,7 @@ void check(weighting_options const& options) {
     throw usage_error(fmt::format("BM25's b: found {}, expected 0 to 1", options.b));
   if (options.how == weighting::bm25 &&
       (options.tf != term_frequency::raw || options.queries.has_value()))
-    throw usage_error("found a tf beside weighting 'bm25', which has its own");
+    throw usage_error("found a term frequency together with weighting 'bm25', which has its own");
   if (options.queries && options.queries->how == weighting::bm25)
     throw usage_error("found weighting 'bm25' of queries alone, expected none, tf-idf");
 }
@@ -161,15 +161,15 @@ smart_weighting smart_weighting_from(std::string_view name) {
   term_weighting const documents = side(0), queries = side(4);
   similarity const metric = meant_by(name[2], letters_of_norm, "the norm", name);
   if (meant_by(name[6], letters_of_norm, "the norm", name) != metric)
-    throw usage_error(fmt::format(
-        "found the norms {} and {} in '{}', expected the same one twice: that of a query changes "
-        "no order",
-        name[2], name[6], name));
+    throw usage_error(
+        fmt::format("found the norms {} and {} in '{}', expected the same norm twice, because the "
+                    "norm of a query does not change the ranking",
+                    name[2], name[6], name));
   return {{.how = documents.how, .tf = documents.tf, .queries = queries}, metric};
 }
 
 std::string smart_name_of(weighting_options const& weights, similarity metric) {
-  if (weights.how == weighting::bm25) throw usage_error("bm25 has no name of SMART");
+  if (weights.how == weighting::bm25) throw usage_error("bm25 has no name in SMART's notation");
   auto const side = [&](term_weighting const& of) {
     return std::string{letter_of(of.tf, letters_of_tf), letter_of(of.how, letters_of_idf),
                        letter_of(metric, letters_of_norm)};

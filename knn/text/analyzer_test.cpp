@@ -202,11 +202,14 @@ TEST(stop_list, faults) {
     EXPECT_TRUE(what.starts_with(path)) << what;
     return what.substr(std::min(what.size(), path.size()));
   };
-  EXPECT_EQ(said("a\n\n b c\n"), ":3:2: found \"b c\", which is 2 words, expected one a line");
-  EXPECT_EQ(said("and/or"), ":1:1: found \"and/or\", which is 2 words, expected one a line");
-  EXPECT_EQ(said("a\n--\n"), ":2:1: found \"--\", which is 0 words, expected one a line");
-  EXPECT_EQ(said(""), ":1:1: found no words, expected one a line");
-  EXPECT_EQ(said("# a\n\n"), ":1:1: found no words, expected one a line");
+  EXPECT_EQ(said("a\n\n b c\n"),
+            ":3:2: found \"b c\", which is 2 words, expected one word on each line");
+  EXPECT_EQ(said("and/or"),
+            ":1:1: found \"and/or\", which is 2 words, expected one word on each line");
+  EXPECT_EQ(said("a\n--\n"),
+            ":2:1: found \"--\", which is 0 words, expected one word on each line");
+  EXPECT_EQ(said(""), ":1:1: found no words, expected one word on each line");
+  EXPECT_EQ(said("# a\n\n"), ":1:1: found no words, expected one word on each line");
   EXPECT_EQ(complaint<error>({.stop_words = "file:" + path + "/none"}),
             path + "/none: cannot be read: Not a directory");
 }
@@ -259,7 +262,9 @@ TEST(limits, are_code_points_of_the_folded_word) {
             terms{std::string(64, 'x')});
   EXPECT_EQ(analyzed(words, std::string(10 << 20, 'x') + " y"), terms{"y"});
   options.min_length = 5;
-  EXPECT_EQ(complaint<usage_error>(options), "found words of 5 to 4 code points, expected a range");
+  EXPECT_EQ(complaint<usage_error>(options),
+            "found words of 5 to 4 code points, expected a least length that does not exceed the "
+            "largest");
 }
 
 TEST(limits, numbers_are_words_without_a_letter) {

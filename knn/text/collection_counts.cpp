@@ -200,7 +200,7 @@ sparse_matrix& collection_counts::counts_of_field(std::string_view name) {
 
 void collection_counts::add(datasets::text_document const& document, counted_document& counted) {
   if (documents() >= std::numeric_limits<std::uint32_t>::max() - 2)
-    throw usage_error("more documents than 32 bits number");
+    throw usage_error("found more documents than 32 bits can number");
   std::size_t const before = documents();
   ids.push(document.id);
   auto const [label, is_new] =
@@ -288,7 +288,7 @@ void collection_counts::add_others(process_group const& group) {
     }
   }
   if (others->documents >= std::numeric_limits<std::uint32_t>::max() - 2)
-    throw usage_error("more documents than 32 bits number");
+    throw usage_error("found more documents than 32 bits can number");
 }
 
 void count_collection(context const& ctx, collection_source const& collection,
@@ -328,9 +328,11 @@ void count_collection(context const& ctx, collection_source const& collection,
 }
 
 void throw_reserved_field(std::string const& collection) {
-  throw error({collection, 1, 1},
-              fmt::format("a field is named '{}', which is the name of all fields together",
-                          whole_document));
+  throw error(
+      {collection, 1, 1},
+      fmt::format(
+          "found a field named '{}', which is the name of all fields together; rename the field",
+          whole_document));
 }
 
 }  // namespace rulerank::knn

@@ -340,7 +340,7 @@ TEST_F(IndexParts, OthersAreRefusedByName) {
   write("other", 3, 2);
   std::filesystem::copy_file(at("other.part1"), at("index.part1"),
                              std::filesystem::copy_options::overwrite_existing);
-  expect_error("index.part1:1:1: found another file", "index");
+  expect_error("index.part1:1:1: this part of the index was not written", "index");
   std::filesystem::remove(at("index.part1"));
   expect_error("index.part1: cannot be read", "index");
   write("index", 3, 1);

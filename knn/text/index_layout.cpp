@@ -68,7 +68,8 @@ namespace {
 read_index with_fitting_version(read_index read, std::string const& name) {
   bool const of_parts = read.header.at("version").get<std::size_t>() >= kinds[2].version;
   if (of_parts != read.is_part())
-    throw error({name, 1, 1}, "the header of this index is not right: its version is another's");
+    throw error({name, 1, 1},
+                "the header of this index is invalid: its version is that of a different format");
   return read;
 }
 

@@ -204,7 +204,7 @@ class index_writer {
       for (double const w : weighed.weight)
         if (std::abs(w) > largest_weight)
           throw error({datasets::display_name(path_), 0, 0},
-                      fmt::format("found a value that tf-idf makes {}, expected at most {}", w,
+                      fmt::format("found a value whose tf-idf weight is {}, expected at most {}", w,
                                   largest_weight));
       postings += weighed.term.size();
     });
@@ -273,7 +273,7 @@ built_index build_index(context const& ctx, collection_source const& collection,
   text_index_options const options = with_stop_words(given);
   check(options);
   if (settings.fields && holds_vectors(options))
-    throw usage_error("found vectors, expected documents, which have fields");
+    throw usage_error("found vectors, expected documents with fields");
   if (settings.group != nullptr && holds_vectors(options))
     throw usage_error("found vectors, expected documents of words for an index in parts");
   using clock = std::chrono::steady_clock;

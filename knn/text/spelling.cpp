@@ -117,7 +117,8 @@ replacements replacements_for(context const& ctx, word_list const& dictionary,
 
 std::shared_ptr<word_space const> words_of(text_index const& index) {
   if (!index.dictionary())
-    throw usage_error("found an index without a dictionary, expected one that was made with it");
+    throw usage_error(
+        "found an index without a dictionary, expected an index that was made with one");
   string_table const& table = index.dictionary()->words;
   std::vector<std::string> words;
   words.reserve(table.size());
@@ -140,7 +141,7 @@ std::vector<spelling_change> spelling_corrector::correct(
     for (std::size_t f = 0; f < documents[d].fields.size(); ++f) {
       std::string const& text = documents[d].fields[f].text;
       if (text.size() >= longest_text)
-        throw usage_error("found a query of 512 MB, expected a shorter one to correct");
+        throw usage_error("found a query of 512 MB or more, expected a shorter query to correct");
       finder.find(well_formed(text, buffer),
                   [&](std::size_t begin, std::size_t size, std::string const& folded) {
                     unknown.push_back({d, f, begin, size, folded});

@@ -119,7 +119,7 @@ std::shared_ptr<text_searchers const> text_collection::searchers(context const& 
 std::shared_ptr<text_searchers const> text_collection::searchers(
     context const& ctx, sparse_search_options const& options) const {
   if (!is_whole() && !searches_parts(options.engine))
-    throw usage_error(fmt::format("engine {} of an index in parts, expected {}",
+    throw usage_error(fmt::format("engine {} cannot search an index in parts, expected {}",
                                   name_of(options.engine), engines_of_parts()));
   kept_searchers& own = *kept_;
   std::lock_guard const alone(own.making);
@@ -161,7 +161,7 @@ sparse_matrix text_search::weights_of(context const& ctx, index_range queries) c
       if (std::abs(weight) > largest_weight)
         throw error(
             {datasets::display_name(name_), 0, 0},
-            fmt::format("found a value of query {} that tf-idf makes {}, expected at most {}",
+            fmt::format("found a value of query {} whose tf-idf weight is {}, expected at most {}",
                         rulerank::quoted(some[q].id), weight, largest_weight));
   return matrix;
 }

@@ -52,7 +52,8 @@ std::optional<word_list> dictionary_of(read_index const& read, text_index_option
                        read.of<std::uint32_t>(section::word_documents)};
   if (holds_vectors(options) || !ascends(list.words.begin, list.words.bytes.size()) ||
       !is_dictionary(list, documents))
-    throw error({name, 1, 1}, "the words of this index do not fit together");
+    throw error({name, 1, 1},
+                "the words of this index contradict each other; make the index again");
   return list;
 }
 
@@ -63,8 +64,9 @@ collection_source source_of(std::span<datasets::text_document const> documents) 
   std::unordered_set<std::string_view> ids;
   for (std::size_t d = 0; d < documents.size(); ++d)
     if (documents[d].id.empty() || !ids.insert(documents[d].id).second)
-      throw usage_error(fmt::format("document {} has {}, expected an id of its own", d + 1,
-                                    documents[d].id.empty() ? "no id" : "the id of another one"));
+      throw usage_error(
+          fmt::format("document {} has {}, expected a unique id", d + 1,
+                      documents[d].id.empty() ? "no id" : "the id of another document"));
   return {"documents", documents};
 }
 
@@ -162,8 +164,8 @@ text_index text_index::of_sections(read_index const& read, std::shared_ptr<void 
                                    std::string const& name, bool part) {
   if (read.is_part() != part)
     throw error({name, 1, 1},
-                part ? "found an index of a whole collection, expected a part of one"
-                     : "found a part of an index, expected the file that names all parts");
+                part ? "found an index of a whole collection, expected a part of an index"
+                     : "found a part of an index, expected the file that lists all parts");
   auto const characters = [&](section s) { return read.of<char>(s); };
   auto const numbers = [&](section s) { return read.of<std::uint64_t>(s); };
   sparse_index_parts parts;
@@ -217,12 +219,14 @@ text_index text_index::of_sections(read_index const& read, std::shared_ptr<void 
                                   [](double norm) { return norm >= 0 && std::isfinite(norm); }) &&
                       std::all_of(index.label_of_.begin(), index.label_of_.end(),
                                   [&](std::uint32_t l) { return l < index.label_names_.size(); });
-    if (!fits) throw error({name, 1, 1}, "the sections of this index do not fit together");
+    if (!fits)
+      throw error({name, 1, 1},
+                  "the sections of this index contradict each other; make the index again");
     check(parts.documents, "documents of the index");
   } catch (nlohmann::json::exception const& e) {
-    throw error({name, 1, 1}, fmt::format("the header of this index is not right: {}", e.what()));
+    throw error({name, 1, 1}, fmt::format("the header of this index is invalid: {}", e.what()));
   } catch (usage_error const& e) {
-    throw error({name, 1, 1}, fmt::format("this index is not right: {}", e.what()));
+    throw error({name, 1, 1}, fmt::format("this index is invalid: {}; make it again", e.what()));
   }
   index.dictionary_ = dictionary_of(read, index.options_, index.statistics_.documents, name);
   if (part) {

@@ -51,8 +51,10 @@ word_rules::word_rules(analyzer_options const& options)
       cuts_suffixes_(options.elision && options.stemmer == has_suffixes),
       stemmer_(options.stemmer) {
   if (options.min_length > options.max_length)
-    throw usage_error(fmt::format("found words of {} to {} code points, expected a range",
-                                  options.min_length, options.max_length));
+    throw usage_error(
+        fmt::format("found words of {} to {} code points, expected a least length that does not "
+                    "exceed the largest",
+                    options.min_length, options.max_length));
   std::unordered_set<std::string> folded;
   std::string word;
   for (std::string const& listed : stop_words(options.stop_words)) {

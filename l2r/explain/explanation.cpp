@@ -144,7 +144,8 @@ class movements {
 /// The training items of a document, ascending.
 std::vector<rules::item> items_of(known_items const& test, std::size_t d) {
   if (d >= test.documents())
-    throw usage_error(fmt::format("document {}, expected one of {}, from 0", d, test.documents()));
+    throw usage_error(
+        fmt::format("found document {}, expected 0 or more and less than {}", d, test.documents()));
   std::vector<rules::item> items;
   for (std::size_t f = 0; f < test.feature_count(); ++f)
     if (rules::item const x = test.at(f, d); x != no_known_item) items.push_back(x);

@@ -428,8 +428,9 @@ rules_inspection inspect(context const& ctx, ranker const& by,
                          inspection_options const& options) {
   prepared_training const& prepared = ranker_access::prepared(by);
   if (training.documents != prepared.index.documents())
-    throw usage_error(fmt::format("{} documents to inspect, expected the {} that the ranker has",
-                                  training.documents, prepared.index.documents()));
+    throw usage_error(
+        fmt::format("found {} documents to inspect, expected the {} that the ranker was made of",
+                    training.documents, prepared.index.documents()));
   std::vector<std::size_t> const chosen = spread(training.documents, options.documents);
   datasets::binned_dataset const looked_at = datasets::subset(training, chosen);
   known_items const items(prepared, training);
@@ -475,7 +476,7 @@ permutation_importance permute(context const& ctx, scorer const& by, datasets::d
                                std::span<eval::measure const> measures,
                                eval::profile const& profile, std::size_t draws) {
   if (draws == 0) throw usage_error("permutations: found 0, expected at least 1");
-  if (measures.empty()) throw usage_error("no measure, expected one or more");
+  if (measures.empty()) throw usage_error("found no measure, expected one or more");
   context const quiet = without_progress(ctx);
   auto const value_of = [&](datasets::dataset const& data) {
     return eval::evaluate(quiet, test, by.score(quiet, data).scores, measures, profile).averages();

@@ -57,12 +57,12 @@ class joint_fit {
         numbers / numbers_a_thread, 1, static_cast<std::size_t>(ctx.thread_count())));
     for (datasets::query_group const& query : training.queries)
       if (query.size() > most_joint_list)
-        throw usage_error(
-            fmt::format("a query of {} labelled documents, expected at most {} for a joint member",
-                        query.size(), most_joint_list));
+        throw usage_error(fmt::format(
+            "found a query of {} labelled documents, expected at most {} for a joint member",
+            query.size(), most_joint_list));
     if (design_.unknowns() > most_joint_unknowns)
       throw usage_error(fmt::format(
-          "a joint member of {} weights and points, expected at most {}; fewer bins make fewer",
+          "found {} weights and points of a joint member, expected at most {}; use fewer bins",
           design_.unknowns(), most_joint_unknowns));
     choose_loss();
     deal();
@@ -330,7 +330,8 @@ std::size_t joint_fit::choose_pairs() {
 std::int64_t whole(double value) {
   double const scaled = std::nearbyint(std::ldexp(value, joint_bits));
   if (!(std::abs(scaled) <= 0x1p52))
-    throw usage_error(fmt::format("a weight or points of {}, expected smaller labels", value));
+    throw usage_error(fmt::format(
+        "found a weight or points of {}, which is too large; use smaller labels", value));
   return static_cast<std::int64_t>(scaled);
 }
 

@@ -58,12 +58,13 @@ std::size_t cells_of(joint_member const& member, std::size_t first, std::size_t 
 
 nlohmann::ordered_json write_joint(model_member const& of, stored_parts& parts) {
   auto const& member = std::get<joint_member>(of);
-  if (!member.cuts) throw usage_error("a joint member without cuts, which no model file holds");
+  if (!member.cuts) throw usage_error("a joint member without cuts cannot be saved");
   joint_member const by_cuts = items_by(member.cuts);
   if (by_cuts.features != member.features || by_cuts.item_begin != member.item_begin ||
       member.points.size() != by_cuts.item_begin.back() ||
       member.weights.size() != member.features.size())
-    throw usage_error("a joint member of other items than its cuts make");
+    throw usage_error(
+        "the items of the joint member differ from those of its cuts, expected the same");
   nlohmann::ordered_json options = to_json(member.options);
   options["loss"] = name_of(member.loss);
   options["penalties"] = {{"weights", member.penalties.weights},
@@ -120,7 +121,7 @@ joint_pair read_pair(json_fields const& from, joint_member const& member) {
 model_member read_joint(json_fields const& from, stored_parts const& parts) {
   joint_member member = items_by(parts.cuts[from.index("cuts", parts.cuts.size())]);
   std::size_t const features = member.features.size();
-  if (features == 0) from.fail("cuts", "found cuts of no feature, expected one or more");
+  if (features == 0) from.fail("cuts", "found cuts without features, expected one feature or more");
   read_joint_options(from, member);
   from.integer("unit_bits", joint_bits, joint_bits);
   member.weights = read_integers(from, "weights", from.list("weights"), features,

@@ -39,7 +39,7 @@ void subtract_panel(double* row, std::size_t begin, std::size_t end, double cons
 void factor_panel(symmetric_matrix& a, std::size_t from, std::size_t to) {
   for (std::size_t k = from; k < to; ++k) {
     double const pivot = a.row(k)[k];
-    if (!(pivot > 0)) throw std::logic_error("a matrix that is not positive definite");
+    if (!(pivot > 0)) throw std::logic_error("the matrix is not positive definite");
     double const root = std::sqrt(pivot);
     a.row(k)[k] = root;
     for (std::size_t r = k + 1; r < a.size(); ++r) {

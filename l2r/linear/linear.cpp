@@ -40,11 +40,11 @@ void expect_a_name_in_common(datasets::dataset const& data, datasets::feature_na
   for (auto const& [feature, name] : names) known.insert(name);
   for (auto const& [feature, name] : data.names)
     if (known.contains(name)) return;
-  throw error({data.name, 0, 0},
-              fmt::format("found features such as {}, expected some of those that the weights are "
-                          "of, such as {}",
-                          rulerank::quoted(data.names.begin()->second),
-                          rulerank::quoted(names.begin()->second)));
+  throw error(
+      {data.name, 0, 0},
+      fmt::format("found features such as {}, expected features that have weights, such as {}",
+                  rulerank::quoted(data.names.begin()->second),
+                  rulerank::quoted(names.begin()->second)));
 }
 
 /// The sums over one fold's documents: products of unknowns, and products with labels.
@@ -230,7 +230,8 @@ double best_strength(context const& ctx, std::vector<moments> const& folds) {
 std::int64_t whole_weight(double weight) {
   double const scaled = std::nearbyint(std::ldexp(weight, linear_bits));
   if (!(std::abs(scaled) < 0x1p62))
-    throw usage_error(fmt::format("a weight of {}, expected smaller labels", weight));
+    throw usage_error(
+        fmt::format("found a weight of {}, which is too large; use smaller labels", weight));
   return static_cast<std::int64_t>(scaled);
 }
 
@@ -263,10 +264,10 @@ datasets::dataset z_scores(context const& ctx, datasets::dataset const& document
 void check(linear_options const& options) {
   if (!(options.strength >= 0 && options.strength <= 1e9) ||
       (options.strength > 0 && options.strength < 1e-9))
-    throw usage_error(
-        fmt::format("strength {}, expected 1e-9 to 1e9, or 0 (cross-fitted)", options.strength));
+    throw usage_error(fmt::format("found strength {}, expected 1e-9 to 1e9, or 0 (cross-fitted)",
+                                  options.strength));
   if (options.folds < 2 || options.folds > 1000)
-    throw usage_error(fmt::format("{} folds, expected 2 to 1000", options.folds));
+    throw usage_error(fmt::format("found {} folds, expected 2 to 1000", options.folds));
 }
 
 nlohmann::ordered_json to_json(linear_options const& options) {
@@ -287,11 +288,12 @@ linear_options linear_options_from(nlohmann::ordered_json const& json, std::stri
   linear_options options;
   if (nlohmann::ordered_json const& strength = fields.member("strength"); strength.is_string()) {
     if (fields.word("strength") != cross_fitted_strength)
-      fields.fail("strength", "found a word, expected a number or cross-fit");
+      fields.fail("strength", "found a string, expected a number or cross-fit");
     options.strength = 0;
   } else {
     options.strength = fields.number("strength");
-    if (options.strength == 0) fields.fail("strength", "found 0, expected more, or cross-fit");
+    if (options.strength == 0)
+      fields.fail("strength", "found 0, expected a number above 0, or cross-fit");
   }
   options.folds = fields.integer("folds", 2, 1000);
   options.missing = fields.known("missing_values", datasets::missing_values_from);
@@ -316,8 +318,8 @@ linear_weights fit_linear(context const& ctx, datasets::dataset const& train,
   if (unknowns == 0)
     throw error({train.name, 1, 1}, "no document lists a feature, expected one or more");
   if (unknowns > most_unknowns)
-    throw usage_error(
-        fmt::format("a linear member of {} weights, expected at most {}", unknowns, most_unknowns));
+    throw usage_error(fmt::format("found {} weights of a linear member, expected at most {}",
+                                  unknowns, most_unknowns));
   std::size_t const queries = rows.queries();
   std::size_t const folds = options.strength == 0 ? std::min(options.folds, queries) : 1;
   std::vector<moments> of_folds(folds, moments(unknowns));

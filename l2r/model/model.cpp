@@ -68,7 +68,8 @@ class binary_part {
   void expect_end() const {
     if (!left_.empty())
       throw error({name_, 1, 1},
-                  fmt::format("found {} after the last documents", counted(left_.size(), "byte")));
+                  fmt::format("found {} after the last documents, expected the end of the file",
+                              counted(left_.size(), "byte")));
   }
 
  private:
@@ -131,7 +132,7 @@ model_member read_member(json_fields const& header, stored_parts const& parts, i
     if (kind.name == name) return kind.read(header, parts);
     known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.name);
   }
-  header.fail("kind", fmt::format("found a kind that is not known, expected one of {}", known));
+  header.fail("kind", fmt::format("found an unknown kind, expected one of {}", known));
 }
 
 model parse(nlohmann::ordered_json const& json, std::string_view payload, std::string const& name,
@@ -169,14 +170,14 @@ int version_from(std::string_view version, std::string const& name) {
   bool const earlier = version == "1";
   throw error(
       {name, 1, 1},
-      fmt::format("a model of version {}, expected {}{}", version, model_version,
-                  earlier ? ": an earlier rulerank wrote it, run `rulerank fit` again" : ""));
+      fmt::format("found a model of version {}, expected {}{}", version, model_version,
+                  earlier ? "; an earlier rulerank wrote it, so run `rulerank fit` again" : ""));
 }
 
 }  // namespace
 
 model fit(context const& ctx, datasets::dataset const& train, std::span<recipe const> recipes) {
-  if (recipes.empty()) throw usage_error("nothing to fit, expected one recipe or more");
+  if (recipes.empty()) throw usage_error("found nothing to fit, expected one recipe or more");
   std::vector<std::size_t> const labelled = datasets::labelled_documents(train, "learn from");
   fitting from{train, labelled, datasets::subset_queries(train, labelled), {}};
   model m;
@@ -186,7 +187,7 @@ model fit(context const& ctx, datasets::dataset const& train, std::span<recipe c
 }
 
 std::string to_bytes(model const& m) {
-  if (m.members.empty()) throw usage_error("a model without members");
+  if (m.members.empty()) throw usage_error("found a model without members, expected one or more");
   stored_parts parts;
   nlohmann::ordered_json members = nlohmann::ordered_json::array();
   for (model_member const& one : m.members) {
@@ -218,11 +219,9 @@ model model_from_bytes(std::string_view bytes, std::string const& name) {
   int const known_version = version_from(version, name);
   std::string_view const body = bytes.substr(line_end + 1);
   if (line.substr(std::min(version.size() + 1, line.size())) != sha256_hex(body))
-    fail(
-        "a model that is damaged or cut short: its bytes do not have the checksum of its first "
-        "line");
+    fail("this model is damaged or cut short: its checksum does not match");
   std::size_t const header_end = body.find('\n');
-  if (header_end == body.npos) fail("a model without a header");
+  if (header_end == body.npos) fail("found a model without a header, expected one");
   return parse(
       parse_ordered_json(body.substr(0, header_end), name, "a model's header", header_line),
       body.substr(header_end + 1), name, known_version);

@@ -223,7 +223,7 @@ TEST(model, files_of_the_version_before_have_rules) {
   model const m = small_model();
   EXPECT_EQ(to_bytes(model_from_bytes(as_version_2(m), "m.model")), to_bytes(m));
   EXPECT_PRED2(says, message_of(as_version_2(mixed_model())),
-               "...members[1].kind: found a kind that is not known, expected one of rules...");
+               "...members[1].kind: found an unknown kind, expected one of rules...");
 }
 
 TEST(model, members_that_no_file_holds) {
@@ -269,9 +269,10 @@ TEST(model, points_and_weights_that_do_not_fit_are_refused) {
          "members[1].options.cross_fitted_folds: found 1"},
         {"\"unit_bits\":32", "\"unit_bits\":31", "members[1].unit_bits: found 31"},
         {"\"points\":[[", "\"points\":[7,[", "members[1].points: found 4 lists, expected 3"},
-        {"\"points\":[[", "\"points\":[[0,", "points[0]: found no list of"},
-        {"\"points\":[[", "\"points\":[[1.5,", "points[0]: found no list of"},
-        {"\"item_documents\":[[", "\"item_documents\":[[0,", "item_documents[0]: found no list of"},
+        {"\"points\":[[", "\"points\":[[0,", "points[0]: expected a list of"},
+        {"\"points\":[[", "\"points\":[[1.5,", "points[0]: expected a list of"},
+        {"\"item_documents\":[[", "\"item_documents\":[[0,",
+         "item_documents[0]: expected a list of"},
         {"\"item_documents\":[[", "\"item_documents\":[7,[", "item_documents: found 4 lists"},
         {"\"training_documents\":", "\"training_documents\":1,\"x\":", "item_documents[0]: found"},
         {"\"training_documents\":", "\"training_documents\":0,\"x\":",
@@ -309,7 +310,7 @@ TEST(model, numbers_that_do_not_fit_are_refused) {
          "min_confidence: found array, expected a number"},
         {"\"smoothing\":5.0", "\"smoothing\":-5", "smoothing -5, expected"},
         {"\"kind\":\"rules\"", "\"kind\":\"runes\"",
-         "members[0].kind: found a kind that is not known, expected one of rules"},
+         "members[0].kind: found an unknown kind, expected one of rules"},
         {"\"cuts\":0", "\"cuts\":7", "members[0].cuts: found 7, expected an integer from 0 to 1"},
         {"\"training\":0", "\"training\":-1", "members[0].training: found -1"},
         {"\"documents\":40", "\"documents\":41", "training[0]"},

@@ -110,8 +110,8 @@ TEST(recommended, the_reason_is_what_was_measured_with_a_pool_or_without) {
   for (auto const& [data, with, without] :
        {std::tuple{lists(60, 40), "with 470 labels or more and a known pool",
                    "with 470 labels or more and no pool"},
-        {lists(35, 10), "with a known pool a smooth scorecard and linear together were .0021",
-         "without a pool a smooth scorecard and linear together were .0060"},
+        {lists(35, 10), "with a known pool, a smooth scorecard and linear together had .0021",
+         "without a pool, a smooth scorecard and linear together had .0060"},
         {lists(10, 20), "and a known pool", "not measured without"}}) {
     datasets::dataset pool = data;
     pool.labels[1] = datasets::unlabelled;
@@ -128,9 +128,10 @@ TEST(recommended, the_reason_is_what_was_measured_with_a_pool_or_without) {
 
 TEST(recommended, the_reason_names_numbers_of_labels_that_hold) {
   for (auto const& [documents, name, words] :
-       {std::tuple{299U, "few-labels", "with 94 and with 188 labels"},
-        {300U, "several-labels", ".0060 MAP behind the best of 175 ways with 188 labels and .0027"},
-        {469U, "several-labels", "between these two nothing was measured"},
+       {std::tuple{299U, "few-labels", "with 94 and 188 labels"},
+        {300U, "several-labels",
+         ".0060 MAP less than the best of 175 settings with 188 labels and .0027"},
+        {469U, "several-labels", "nothing was measured in between"},
         {470U, "several-labels", "with 470 labels or more"}}) {
     label_counts labels;
     labels.documents = labels.pool = documents;

@@ -32,7 +32,7 @@ bool is_raw(model_member const& of) {
 }
 
 void expect_members(model const& m) {
-  if (m.members.empty()) throw usage_error("a model without members, expected one or more");
+  if (m.members.empty()) throw usage_error("found a model without members, expected one or more");
 }
 
 /// Bins the documents for each member. Items of equal cuts are made once and kept until the last
@@ -47,7 +47,7 @@ class items_by_member {
   std::shared_ptr<datasets::binned_dataset const> take(std::size_t k, double& seconds) {
     if (made_[k] == nullptr) {
       if (cuts_[k] == nullptr)
-        throw usage_error("a member without cuts, expected documents that are items already");
+        throw usage_error("found a member without cuts, expected documents that are items already");
       stopwatch const watch;
       made_[k] = std::make_shared<datasets::binned_dataset const>(
           datasets::apply_discretizer(ctx_, documents_, *cuts_[k]));
@@ -73,14 +73,13 @@ datasets::binned_dataset const& items_of(binned_lists const& documents, std::siz
 void expect_items(binned_lists const& documents, model const& m) {
   std::size_t const members = m.members.size();
   if (documents.items.size() != 1 && documents.items.size() != members)
-    throw usage_error(fmt::format("items of {}, expected those of {}, or one for all",
+    throw usage_error(fmt::format("found items of {}, expected items of {}, or one set for all",
                                   counted(documents.items.size(), "member"), members));
   for (std::size_t k = 0; k < members; ++k)
     if (is_raw(m.members[k]))
       throw usage_error(
-          fmt::format("member {} is of the kind {}, which scores raw documents, not "
-                      "items",
-                      k + 1, kind_of(m.members[k])));
+          fmt::format("member {} is of the kind {}, which scores raw documents, found items", k + 1,
+                      kind_of(m.members[k])));
 }
 
 /// Scores raw documents or items over the context's processes: calls `score` with this process's

@@ -22,8 +22,8 @@ inline std::uint32_t document_blocks(std::uint32_t documents) {
 inline void check_itemset_size(std::string_view engine, prepared_training const& training) {
   std::size_t const size = training.table.max_itemset_size();
   if (size > most_items)
-    throw usage_error("engine " + std::string(engine) + ": itemsets of up to " +
-                      std::to_string(size) + " items, it takes up to " +
+    throw usage_error("engine " + std::string(engine) + ": found itemsets of up to " +
+                      std::to_string(size) + " items, expected up to " +
                       std::to_string(most_items));
 }
 

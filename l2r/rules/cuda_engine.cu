@@ -41,7 +41,8 @@ class engine_on_devices final : public scoring_engine {
   engine_on_devices(std::span<int const> devices, prepared_training const& training,
                     make_scorer const& make)
       : devices_(devices.begin(), devices.end()), training_(training), on_device_(devices) {
-    if (devices_.empty()) throw device_error("an engine for GPUs, and no device to run on");
+    if (devices_.empty())
+      throw device_error("this engine needs a GPU, and no CUDA device was found");
     threads_.run([&](std::size_t i) {
       device_state& here = on_device_.make(i);
       here.training.emplace(training);
@@ -165,9 +166,9 @@ class engine_on_devices final : public scoring_engine {
       fit = std::min(fit, most / each);
     fit = fit / alignment * alignment;
     if (fit == 0)
-      throw device_error("not even one batch of " + std::to_string(alignment) + " documents, " +
+      throw device_error("a batch of " + std::to_string(alignment) + " documents, " +
                          std::to_string(alignment * each) +
-                         " bytes, fits the device's free memory");
+                         " bytes, exceeds the device's free memory");
     return std::min(wanted, fit);
   }
 

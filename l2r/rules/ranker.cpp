@@ -73,7 +73,7 @@ known_items::known_items(prepared_training const& training, datasets::binned_dat
     std::uint32_t const there = test.bins(g) - (test.has_missing_item[g] ? 1 : 0);
     if (present != there)
       throw usage_error(fmt::format(
-          "feature {} has {} in the test set and {} in the training set: not the same cuts",
+          "feature {} has {} in the test set and {} in the training set, expected the same cuts",
           training.features[f], counted(there, "bin"), present));
     columns_[f] = test.column(g);
   }

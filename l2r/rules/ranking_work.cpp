@@ -119,7 +119,7 @@ void expect_feasible(context const& ctx, prepared_training const& training, know
   }
   if (all <= most) return;
   throw usage_error(fmt::format(
-      "rule size {}: about {:.2g} itemsets to try for {}, more than {:.2g}; expected {}",
+      "rule size {} needs about {:.2g} itemsets for {}, expected at most {:.2g}; use {}",
       training.options.rule_size, all, counted(test.documents(), "document"), most,
       size == 0 ? std::string("fewer documents")
                 : fmt::format("a rule size of {} or less (about {:.2g})", size + 1, fitting)));

@@ -78,11 +78,11 @@ TEST(ranker, refuses_rules_that_would_take_days) {
       FAIL() << "was begun";
     } catch (usage_error const& e) {
       std::string const message = e.what();
-      EXPECT_TRUE(message.starts_with(fmt::format("rule size {}: about ", size))) << message;
+      EXPECT_TRUE(message.starts_with(fmt::format("rule size {} needs about ", size))) << message;
       // 250 items have 3.2e11 subsets of up to six items, 1.1e13 of up to seven, 3.5e14 of up to
       // eight.
-      EXPECT_NE(message.find(" itemsets to try for 2 documents, more than 2e+12; expected a rule "
-                             "size of 7 or less (about "),
+      EXPECT_NE(message.find(" itemsets for 2 documents, expected at most 2e+12; use a rule size "
+                             "of 7 or less (about "),
                 std::string::npos)
           << message;
     }

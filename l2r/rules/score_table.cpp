@@ -29,8 +29,8 @@ std::uint64_t itemsets_a_document(scoring_options const& options, std::size_t fe
     return rules::itemset_count(features, options.rule_size - std::uint64_t{1});
   } catch (usage_error const&) {
     throw usage_error(
-        fmt::format("rule size {} with {} gives a document more itemsets than 64 bits "
-                    "count, expected smaller rules or fewer features",
+        fmt::format("rule size {} with {} gives a document more itemsets than 64 bits can count; "
+                    "use smaller rules or fewer features",
                     options.rule_size, counted(features, "feature")));
   }
 }
@@ -74,10 +74,10 @@ score_table::score_table(rules::vertical_index const& index, std::size_t feature
   if (is_wide_) {
     shift_ = plain ? std::min(64, 126 - sum_bits) : 126 - sum_bits;
     if (shift_ < 0 || too_coarse(shift_))
-      throw usage_error(fmt::format(
-          "support weight {} and smoothing {}: the terms of supports 1 to {} do not fit "
-          "the 128-bit sums of a score",
-          options.support_weight, options.smoothing, max_n));
+      throw usage_error(
+          fmt::format("support weight {} and smoothing {} make scores of supports 1 to {} exceed "
+                      "128 bits; use smaller values",
+                      options.support_weight, options.smoothing, max_n));
     fill(wide_, options);
   } else {
     fill(narrow_, options);

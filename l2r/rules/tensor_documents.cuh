@@ -486,7 +486,7 @@ class tensor_scorer final : public device_scorer {
     shared_ = round_up(rows.chunks, 4) * 4 + round_up(max_rows_, 4) * 4 +
               (arguments_.max_items > 3 ? row_bytes : 0);
     if (shared_ > largest)
-      throw device_error("a row of the training set does not fit the device's shared memory");
+      throw device_error("a row of the training set exceeds the device's shared memory");
     bool const rows_fit = shared_ + max_rows_ * row_bytes <= largest;
     if (rows_fit) shared_ += max_rows_ * row_bytes;
     // If both fit, two blocks run on a multiprocessor: one computes while the other waits for

@@ -83,17 +83,19 @@ TEST(card_text, read_what_they_say) {
 }
 
 TEST(card_text, refuse_what_is_no_card) {
-  EXPECT_EQ(error_of(""), "1:1: no features, expected one a line");
+  EXPECT_EQ(error_of(""), "1:1: found no features, expected one on a line");
   EXPECT_EQ(error_of("rising\n"), "1:7: found no feature, expected a number or a name");
   EXPECT_EQ(error_of("rising x\n"), "1:8: found \"x\", expected a feature's number");
   EXPECT_EQ(error_of("rising 1\nfree 1\n"),
-            "2:6: feature 1 is here twice, expected each feature once");
+            "2:6: found feature 1 twice, expected each feature once");
   EXPECT_EQ(error_of("up 1\n"), "1:1: found \"up\", expected rising, falling, free or either");
   EXPECT_EQ(error_of("rising 1\n 3 4\n"), "2:2: found \"3\" as the first bin, expected least");
   EXPECT_EQ(error_of("rising 1\n least 4\nrising 2\n"),
-            "1:1: found one bin, expected two, or none for those of the training documents");
+            "1:1: found one bin, expected two or more, or none to use the bins of the training "
+            "documents");
   EXPECT_EQ(error_of("rising 1\n least 4\n missing 2\n"),
-            "1:1: found one bin, expected two, or none for those of the training documents");
+            "1:1: found one bin, expected two or more, or none to use the bins of the training "
+            "documents");
   EXPECT_EQ(error_of("free 1\n least 4\n 2 1\n 2 3\n"),
             "4:2: found 2 after 2, expected ascending values");
   EXPECT_EQ(error_of("free 1\n least 4\n nan 1\n"),
@@ -101,19 +103,19 @@ TEST(card_text, refuse_what_is_no_card) {
   EXPECT_EQ(error_of("free 1\n least 4.5\n"),
             "2:8: found \"4.5\", expected whole points from 0 to 10000, or ?");
   EXPECT_EQ(error_of("free 1\n least\n"),
-            "2:7: found no points of the bin, expected whole points from 0 to 10000, or ?");
+            "2:7: found no points of this bin, expected whole points from 0 to 10000, or ?");
   EXPECT_EQ(error_of("free 1\n least 4\n 1 2\n missing 3\nup 2\n"),
             "5:1: found \"up\", expected rising, falling, free or either");
   EXPECT_EQ(error_of("free 1\n least 4 5\n"),
-            "2:10: found \"5\" behind the points, expected the end of the line");
+            "2:10: found \"5\" after the points, expected the end of the line");
   EXPECT_EQ(error_of("free 1\n least 4\n 1 2\n missing 3\n 5 2\n"),
-            "5:2: found a bin behind that of missing values, expected another feature");
+            "5:2: found a bin after the bin of missing values, expected the next feature");
   EXPECT_EQ(error_of("rising 1\n least 4\n 1 ?\n 2 3\n"),
-            "4:4: found 3 points after 4 in a feature that is rising, expected no fewer, or free "
-            "as its direction");
+            "4:4: found 3 points after 4 in a feature that is rising, expected at least as many, "
+            "or the direction free");
   EXPECT_EQ(error_of("either 1\n least 4\n 1 3\n 2 3\n 3 4\n"),
-            "5:4: found 4 points after 3 in a feature that is falling, expected no more, or free "
-            "as its direction");
+            "5:4: found 4 points after 3 in a feature that is falling, expected at most as many, "
+            "or the direction free");
   EXPECT_EQ(error_of("rising 1\n least 4\n", false),
             "2:2: found \"least\", expected rising, falling, free or either");
 }

@@ -62,7 +62,8 @@ std::vector<points_interval> bootstrap(context const& ctx, scorecard_member cons
   if (!card.options.page || !card.cuts) throw usage_error("found no card, expected one");
   if (card.options.page->target == card_target::members)
     throw usage_error(
-        "the card was fitted to grades by the recommended members, expected one fitted to labels");
+        "found a card that was fitted to grades of the recommended members, expected a card fitted "
+        "to labels");
   if (samples == 0) throw usage_error("found 0 samples, expected at least 1");
   query_sample const all = fitted_documents(ctx, card, train);
   scorecard_options options = card.options;

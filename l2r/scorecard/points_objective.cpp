@@ -116,10 +116,10 @@ void points_objective::weigh_pairs(std::vector<std::int32_t> const& labels,
       for (std::size_t j = lower_[i]; j < q.end; ++j) sum += gain_[i] - gain_[j];
     }
     if (pairs > most_pairs)
-      throw usage_error(fmt::format(
-          "the loss pair of more than {} pairs of documents, expected fewer; the loss list "
-          "compares whole lists",
-          most_pairs));
+      throw usage_error(
+          fmt::format("found more than {} pairs of documents for the loss pair, expected fewer; "
+                      "use the loss list, which compares whole lists",
+                      most_pairs));
     q.weight = 1 / (sum * static_cast<double>(all_queries));
   }
   mixed_.resize(pairs);

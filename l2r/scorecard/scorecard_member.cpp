@@ -129,9 +129,9 @@ cuts_pointer cuts_of_page(context const& ctx, datasets::dataset const& train,
     if (found == cuts.features.end() || found->cuts.empty())
       throw error(
           {train.name, 1, 1},
-          fmt::format("all documents have the same value of {}, expected different values of "
-                      "a feature of the card",
-                      datasets::feature_text(one.feature, cuts.names)));
+          fmt::format(
+              "all documents have the same value of {}, expected a feature of the card that varies",
+              datasets::feature_text(one.feature, cuts.names)));
   }
   return std::make_shared<datasets::discretizer const>(std::move(cuts));
 }
@@ -183,11 +183,12 @@ model_member fit_card(context const& ctx, fitting& from, recipe const& how) {
 nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
   auto const& member = std::get<scorecard_member>(of);
   scorecard const& card = member.card;
-  if (!member.cuts) throw usage_error("a scorecard without cuts, which no model file holds");
+  if (!member.cuts) throw usage_error("a scorecard without cuts cannot be saved");
   scorecard const by_cuts = columns_of(*member.cuts);
   if (by_cuts.features != card.features || by_cuts.item_begin != card.item_begin ||
       card.points.size() != by_cuts.item_begin.back())
-    throw usage_error("a scorecard of other items than its cuts make");
+    throw usage_error(
+        "the items of the scorecard differ from those of its cuts, expected the same");
   auto const by_feature = [&](auto const& of_items) {
     nlohmann::ordered_json lists = nlohmann::ordered_json::array();
     for (std::size_t f = 0; f < card.features.size(); ++f)
@@ -196,7 +197,7 @@ nlohmann::ordered_json write_card(model_member const& of, stored_parts& parts) {
     return lists;
   };
   if (member.options.cross_fit)
-    throw usage_error("a scorecard whose penalties were not chosen, which no model file holds");
+    throw usage_error("a scorecard whose penalties were not chosen cannot be saved");
   nlohmann::ordered_json options = to_json(member.options);
   if (member.cross_fitted_folds > 0) options["cross_fitted_folds"] = member.cross_fitted_folds;
   for (card_trial const& one : member.frontier) options["frontier"].push_back(to_json(one));

@@ -84,16 +84,14 @@ std::vector<double> smallest_points(context const& all, convex_function& of, dou
     points.swap(tried);
     value = reached;
   }
-  throw usage_error(
-      "points that do not settle: their sum of loss and penalties has no smallest value that "
-      "doubles reach, expected a larger penalty");
+  throw usage_error("the fit of the points did not converge; use a larger penalty");
 }
 
 std::size_t expect_least_squares(std::size_t items) {
   if (items > most_unknowns)
     throw usage_error(
-        fmt::format("the loss point with {} items, expected at most {}; the losses "
-                    "pair and list take more",
+        fmt::format("found {} items for the loss point, expected at most {}; use the loss pair or "
+                    "list, which allow more",
                     items, most_unknowns));
   return items;
 }

@@ -36,8 +36,8 @@ def of_another_library(X, name="X"):
         return False
     kind, number = X.__dlpack_device__()
     if kind not in HOST_MEMORY:
-        raise UsageError(f"{name}: found an array on device {number} of DLPack's kind {int(kind)}, expected one in the "
-                         f"memory of the CPU, as {name}.cpu() gives it")
+        raise UsageError(f"{name}: found an array on device {number} of DLPack's kind {int(kind)}, expected an array "
+                         f"in the memory of the CPU, such as {name}.cpu()")
     return True
 
 
@@ -48,7 +48,7 @@ def as_array(X, name="X"):
     try:
         return np.from_dlpack(X)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise UsageError(f"{name}: found {type(X).__name__}, which NumPy does not take ({error}), expected values of "
+        raise UsageError(f"{name}: found {type(X).__name__}, which NumPy cannot read ({error}), expected values of "
                          + ("float32 or float64" if name == "X" else "a type that NumPy has")) from error
 
 
@@ -63,7 +63,7 @@ def split_qid(X, qid, qid_column):
                 raise UsageError(f"qid_column: found {qid_column!r}, expected the name of a column of X")
             return X, qid
         if qid is not None:
-            raise UsageError(f"qid: found it beside the column {qid_column!r} of X, expected one of them")
+            raise UsageError(f"qid: found both qid and the column {qid_column!r} of X, expected one of them")
         return X.drop(columns=qid_column), X[qid_column].to_numpy()
     if hasattr(X, "columns"):  # its column of query ids would become a feature
         raise UsageError(f"X: found {type(X).__name__} of {type(X).__module__.split('.')[0]}, expected a frame of "
@@ -72,7 +72,7 @@ def split_qid(X, qid, qid_column):
     if isinstance(qid_column, str):
         return X, qid
     if qid is not None:
-        raise UsageError(f"qid: found it beside column {qid_column} of X, expected one of them")
+        raise UsageError(f"qid: found both qid and column {qid_column} of X, expected one of them")
     if not sp.issparse(X):
         X = np.asarray(X)
     if X.ndim != 2 or not whole(qid_column) or not -X.shape[1] <= qid_column < X.shape[1]:
@@ -91,16 +91,16 @@ def columns_of_file(X, names):
     if names is None:
         return X
     if not is_frame(X):
-        raise DataError("X: features have numbers, expected names: a frame with the columns that feature_names_in_ has")
+        raise DataError("X: found features with numbers, expected a frame with the columns of feature_names_in_")
     return X[list(names)] if set(names) <= set(X.columns) else X
 
 
 def warn_of_one_query(qid, qid_column, rows, calls=1):
     """Warns if query ids were probably intended but not given. `calls`: number of frames between the user's line and this function."""
     if qid is None and qid_column is not None and rows > 1:
-        warnings.warn(f"qid: found none, so all {rows} rows are one query; expected the argument qid or a column of X that "
-                      "qid_column names. groups of a search of scikit-learn go to its splitter alone. qid_column=None: "
-                      "one query is meant", stacklevel=2 + calls)
+        warnings.warn(f"qid: found none, so all {rows} rows are one query; pass qid, or set qid_column to a column of X "
+                      "(scikit-learn's searches pass groups to the splitter alone), or set qid_column=None for one query",
+                      stacklevel=2 + calls)
 
 
 @dataclasses.dataclass
@@ -135,7 +135,7 @@ def qid_array(qid, rows):
         raise UsageError(f"qid: found the shape {qid.shape}, expected one id for each of {rows} rows")
     if qid.dtype.kind == "f":
         for row in np.flatnonzero(~np.isfinite(qid)):
-            raise data_error("qid", int(row), f"found {qid[row]}, expected an integer or text: each row is of a query")
+            raise data_error("qid", int(row), f"found {qid[row]}, expected an integer or text, because each row belongs to a query")
         whole = qid.astype(np.int64, copy=True)
         if (whole != qid).any():
             raise DataError("qid: found a number that is not whole, expected integers or text")
@@ -187,7 +187,7 @@ def expect_ids(qid):
         if not isinstance(one, (numbers.Integral, str)):
             raise DataError(f"qid:{row + 1}: found {one!r}, expected an integer or text")
         if isinstance(one, str) != isinstance(qid[0], str):
-            raise DataError(f"qid:{row + 1}: found {one!r} beside {qid[0]!r}, expected integers or text, not both")
+            raise DataError(f"qid:{row + 1}: found both {one!r} and {qid[0]!r}, expected either integers or text")
 
 
 def queries_of(qid, rows):

@@ -48,7 +48,7 @@ def _scores(scores, queries, rows):
     except DataError:
         raise
     except (TypeError, ValueError) as error:
-        raise UsageError(f"scores: found what is no number ({error}), expected one score for each row") from error
+        raise UsageError(f"scores: found a value that is not a number ({error}), expected one score for each row") from error
     if scores.shape != (rows,):
         raise UsageError(f"scores: found the shape {scores.shape}, expected one score for each of {rows} rows")
     return np.ascontiguousarray(queries.grouped(scores))
@@ -118,18 +118,18 @@ def evaluate(y: Vector | Qrels | Judgments, scores: Vector | Retrieved, qid: Vec
     """
     qrels, retrieved = y if isinstance(y, Qrels) else _by_query(y, "qrels"), _by_query(scores, "run")
     if (qrels is None) != (retrieved is None):
-        raise UsageError("evaluate: found qrels or a run beside an array, expected qrels and a run, or two arrays")
+        raise UsageError("evaluate: found qrels or a run together with an array, expected qrels and a run, or two arrays")
     metrics = _metrics(metrics)
     if qrels is not None:
         if qid is not None:
-            raise UsageError("qid: found it beside qrels, which name their queries themselves")
+            raise UsageError("qid: cannot be combined with qrels, which have their own query ids")
         judgments = (qrels if isinstance(qrels, Qrels) else Qrels(qrels))._judgments
         rules = _core.Profile(profile or "trec", parts)
         with running(n_jobs, verbose=verbose) as run:
             names, means, qids, values = _core.evaluate_run(run, judgments, retrieved, metrics, rules)
     else:
         if "complete" in parts:
-            raise UsageError("complete: found it beside arrays, expected qrels and a run")
+            raise UsageError("complete: cannot be combined with arrays, expected qrels and a run")
         test, queries = _labelled(y, qid, metrics, parts)
         scores, qids = _scores(scores, queries, queries.rows), queries.ids
         rules = _core.Profile(profile or "letor", parts)

@@ -112,7 +112,7 @@ def axes(ax, height):
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("plot: found no matplotlib, which draws it: pip install matplotlib") from error
+        raise ImportError("plot: found no matplotlib, expected it; run pip install matplotlib") from error
     return plt.subplots(figsize=(7, 0.6 + 0.3 * height), layout="constrained")[1]
 
 

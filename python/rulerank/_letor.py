@@ -89,7 +89,7 @@ def load_letor(path: Path, *, n_features: Count | None = None, sparse: bool = Fa
             warnings.warn(message, stacklevel=3)
         first = 0 if zero_based and not data.feature_names else 1
         if n_features and data.feature_names and n_features != len(data.feature_names):
-            raise UsageError(f"n_features: found {n_features}, expected None, or {len(data.feature_names)}: as many features of {path} have names")
+            raise UsageError(f"n_features: found {n_features}, expected None, or {len(data.feature_names)}: as many as have names in {path}")
         if n_features:
             data.expect_features(n_features - 1 + first, f"n_features={n_features}")
         return _letor_data(run, data, n_features, first, sparse, as_frame)

@@ -34,7 +34,7 @@ def _texts_of_frame(frame, name):
     texts = {}
     for row, (one, fields) in enumerate(zip(frame[ids[0]].tolist(), frame.drop(columns=ids).to_dict("records"))):
         if one in texts:
-            raise data_error(name, row, f"found the id {one!r} again, expected each once")
+            raise data_error(name, row, f"found the id {one!r} again, expected each id once")
         texts[one] = {field: text for field, text in fields.items() if text is not None and text == text}
     return texts
 
@@ -131,11 +131,11 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
     """
     if (vectors is None) != (topic_vectors is None):
         one, other = ("topic_vectors", "vectors") if vectors is None else ("vectors", "topic_vectors")
-        raise UsageError(f"{other}: found none beside {one}, expected both or none")
+        raise UsageError(f"{other}: found None, expected a value, because {one} needs it")
     if candidates_from is not None and vectors is None:
         raise UsageError(f"candidates_from: found {candidates_from!r} without vectors, expected None")
     if run is not None and candidates_from is not None:
-        raise UsageError(f"candidates_from: found {candidates_from!r} beside run, which has the candidates")
+        raise UsageError(f"candidates_from: found {candidates_from!r} together with run, expected None, because run has the candidates")
     if candidates < 1:
         raise UsageError(f"candidates: found {candidates}, expected 1 or more")
     if unjudged not in (-1, 0):
@@ -156,5 +156,5 @@ def make_pool(documents: Texts, topics: Texts, judgments: Path | Judgments | Qre
             candidates, unjudged, list(not_relevant))
         if without:
             named = ", ".join(map(repr, without[:3])) + (", ..." if len(without) > 3 else "")
-            warnings.warn(f"topics: {len(without)} of {asked} have no candidate and so no row: {named}", stacklevel=3)
+            warnings.warn(f"topics: {len(without)} of {asked} have no candidate document and get no row: {named}", stacklevel=3)
         return _letor_data(how, made, None, 1, False, as_frame)

@@ -152,7 +152,7 @@ class SelectiveSampler(Running, BaseEstimator):
         if self._work is None:
             if self._pickled_unfinished:
                 raise UsageError("the sampler was pickled or copied before the sample was complete: "
-                                 "fit(X, labels_) goes on")
+                                 "fit(X, labels_) continues")
             raise UsageError("the sample is complete")
         return self._work
 
@@ -168,7 +168,7 @@ class SelectiveSampler(Running, BaseEstimator):
             if not whole_number(row) or not 0 <= row < len(self.labels_):
                 raise UsageError(f"rows: found {row!r}, expected a row of {len(self.labels_)}, from 0")
             if row in seen or self.labels_[int(row)] >= 0:
-                raise UsageError(f"rows: found row {row}, which has an answer already, or is there twice")
+                raise UsageError(f"rows: found row {row}, which has an answer already or occurs twice")
             seen.add(row)
         return found.astype(np.int64)
 

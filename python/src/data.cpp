@@ -49,9 +49,9 @@ void expect_names(std::vector<std::string> const& names) {
       throw error({"X", 0, 0}, "column " + std::to_string(c + 1) + ": found the name \"" +
                                    names[c] + "\"" + std::string(found_and_expected));
     };
-    if (names[c].empty()) fail(", expected what the column is called");
+    if (names[c].empty()) fail(", expected the column's name");
     if (printable(names[c]) != names[c])
-      fail(" with a control character or a mark of direction, expected text");
+      fail(" with a control character or a mark of direction, expected plain text");
     if (!seen.insert(names[c]).second) fail(" again, expected each column once");
   }
 }
@@ -96,7 +96,7 @@ template <class T>
 documents dense(run_settings const& how, input_matrix<T> const& values,
                 about_documents const& about) {
   if (values.shape(1) > 1 && values.stride(1) != 1)
-    throw usage_error("found columns apart, expected rows that lie together");
+    throw usage_error("found rows that are not contiguous in memory, expected contiguous rows");
   datasets::dense_rows<T> const rows{
       values.data(), values.shape(0), values.shape(1),
       std::max<std::size_t>(static_cast<std::size_t>(values.stride(0)), values.shape(1))};
@@ -167,7 +167,7 @@ void expect_features(datasets::dataset const& data, std::uint32_t last, std::str
   for (std::size_t d = 0; d < data.size(); ++d)
     for (datasets::feature_value const& one : data.document(d))
       if (one.feature > last)
-        throw error(datasets::place_of(data, d), "feature " + std::to_string(one.feature) +
+        throw error(datasets::place_of(data, d), "found feature " + std::to_string(one.feature) +
                                                      ", expected at most " + std::to_string(last) +
                                                      ", as " + option + " says");
 }

@@ -72,7 +72,7 @@ eval::profile profile_of(std::string const& name, nb::dict const& parts) {
       p.prel = part_as<std::vector<double>>(part, value, "a list of numbers");
     else
       throw usage_error(
-          "found a part '" + part +
+          "found the parameter '" + part +
           "' of a profile, expected gain, discount, no_relevant, relevant_from, "
           "short_list, ties, complete, max_docs, max_label, rbp_persistence, pfound_break or "
           "prel");
@@ -161,10 +161,10 @@ void expect_gains(datasets::qrels const& judgments, eval::profile const& p) {
     for (auto const& document : query.documents)
       if (document.label > most)
         throw error({judgments.name, 0, 0},
-                    "query " + query.qid + ", document " + document.docno + ": the label " +
+                    "query " + query.qid + ", document " + document.docno + ": found label " +
                         std::to_string(document.label) +
-                        " has a gain beyond doubles, expected labels up to " +
-                        std::to_string(most) + " or gain linear");
+                        ", whose gain exceeds a double; expected labels up to " +
+                        std::to_string(most) + ", or gain linear");
 }
 
 eval::query_values evaluate(run_settings const& how, labelled_arrays const& test,

@@ -50,8 +50,8 @@ datasets::element element_of(nb::dlpack::dtype type) {
   if (is(code::UInt, 8)) return datasets::element::uint8;
   if (is(code::Int, 32)) return datasets::element::int32;
   throw usage_error(
-      "found values of another type, expected float of 16, 32 or 64 bits, bfloat16, int8, uint8 or "
-      "int32");
+      "found values of an unknown type, expected float of 16, 32 or 64 bits, bfloat16, int8, uint8 "
+      "or int32");
 }
 
 /// Neighbours and their values, both [queries x k]; missing ones are -1 and NaN.
@@ -176,7 +176,7 @@ std::vector<std::shared_ptr<nb::object>> objects_of(nb::sequence const& some) {
 /// Throws `usage_error` if a distance among this many random triples violates the metric axioms.
 void expect_metric(context const& ctx, knn::metric_space const& space, std::size_t triples) {
   if (auto const breach = knn::check_metric(ctx, space, triples))
-    throw usage_error("metric: found distances that are no metric's: " + breach->what);
+    throw usage_error("metric: found distances that are not a metric: " + breach->what);
 }
 
 /// Objects of a metric space from Python: vectors, words, or any objects with a callable.

@@ -33,7 +33,7 @@ std::vector<int> devices_named(std::string const& device) {
     throw usage_error("device: found '" + device + "', expected cpu, cuda or cuda:0,1,...");
   device_list const list = list_devices();
   if (list.devices.empty())
-    throw device_error("device " + device + ": no CUDA device: " + list.why_none);
+    throw device_error("device " + device + ": found no CUDA device: " + list.why_none);
   std::vector<int> ordinals;
   if (device == "cuda")
     for (rulerank::device const& one : list.devices) ordinals.push_back(one.ordinal);

@@ -65,7 +65,7 @@ def test_fractional_and_unjudged_labels():
     assert evaluate([1, -1, 0, 0], [4, 3, 2, 1], metrics="judged@2")["judged@2"] == 0.5
 
 
-EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row that is not judged"
+EXPECTED = "expected a number of 0 to 2147483647, or -1 for a row without a label"
 
 
 @pytest.mark.parametrize("label, found", [
@@ -104,7 +104,7 @@ def test_fractional_labels_want_a_threshold():
     y, scores = [1, .5, 2, 0], [4, 3, 2, 1]
     for judge in (lambda **how: evaluate(y, scores, metrics="NDCG@2,P@4,MAP", gain="linear", **how),
                   lambda **how: compare(y, {"a": scores, "b": scores}, metrics="P@4", **how)):
-        with pytest.raises(rulerank.UsageError, match="^P@4 of the fractional labels of y needs relevant_from, the lowest label that is relevant$"):
+        with pytest.raises(rulerank.UsageError, match="^P@4 with the fractional labels of y needs relevant_from, the lowest relevant label$"):
             judge()
         judge(relevant_from=0.5)
     assert evaluate(y, scores, metrics="MAP,P@4", relevant_from=0.5) == {"MAP": 1, "P@4": 0.75}

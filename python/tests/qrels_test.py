@@ -51,7 +51,7 @@ def test_judgments_that_are_ready():
         rulerank.Qrels([1])
     with pytest.raises(rulerank.DataError, match="query q, document a: found the label 0.5"):
         rulerank.Qrels({"q": {"a": 0.5}})
-    with pytest.raises(rulerank.UsageError, match="beside an array"):
+    with pytest.raises(rulerank.UsageError, match="together with an array"):
         evaluate(ready, [1.0])
 
 
@@ -77,7 +77,7 @@ class AsRanxHasThem:
 def test_objects_like_ranxs():
     qrels, run = drawn_judgments(ties=True)
     assert evaluate(AsRanxHasThem("qrels", qrels), AsRanxHasThem("run", run)) == evaluate(qrels, run)
-    with pytest.raises(rulerank.UsageError, match="beside an array"):
+    with pytest.raises(rulerank.UsageError, match="together with an array"):
         evaluate(AsRanxHasThem("qrels", qrels), AsRanxHasThem("qrels", qrels))
 
 
@@ -123,18 +123,18 @@ def test_bad_qrels_and_runs(qrels, run, message):
 
 
 def test_a_label_without_a_gain():
-    with pytest.raises(rulerank.DataError, match="qrels: query q, document d: the label 5000 has a gain beyond"):
+    with pytest.raises(rulerank.DataError, match="qrels: query q, document d: found label 5000, whose gain exceeds a double;"):
         evaluate({"q": {"d": 5000}}, {"q": {"d": 1}}, gain="exponential")
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (({"q": {"d": 1}}, [1.0]), "beside an array"), (([1], {"q": {"d": 1.0}}), "beside an array"),
-    (({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["q"]), "qid: found it beside qrels")])
+    (({"q": {"d": 1}}, [1.0]), "together with an array"), (([1], {"q": {"d": 1.0}}), "together with an array"),
+    (({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["q"]), "qid: cannot be combined with qrels")])
 def test_wrong_arguments(arguments, message):
     with pytest.raises(rulerank.UsageError, match=message):
         evaluate(*arguments)
 
 
 def test_complete_is_of_runs():
-    with pytest.raises(rulerank.UsageError, match="complete: found it beside arrays"):
+    with pytest.raises(rulerank.UsageError, match="complete: cannot be combined with arrays"):
         evaluate([1, 0], [1, 2], complete=True)

@@ -173,7 +173,7 @@ def test_arrays_on_a_gpu_are_an_error(estimator):
 
 
 def test_types_that_numpy_lacks():
-    with pytest.raises(rulerank.UsageError, match="X: found OfType, which NumPy does not take .*, expected values of"):
+    with pytest.raises(rulerank.UsageError, match="X: found OfType, which NumPy cannot read .*, expected values of"):
         RuleRanker("rules").fit(OfType(np.ones((4, 2), np.uint16), BFLOAT), [1, 0, 0, 0])
 
 
@@ -224,7 +224,7 @@ def test_query_ids_as_a_column_of_X(train, test):
     sparse = RuleRanker("linear", qid_column=0).fit(sp.csr_matrix(np.column_stack([train.qid, train.X])), train.y)
     # Sums of z-scores skip unlisted values of a sparse row, and are rounded differently.
     assert np.allclose(sparse.predict(sp.csr_matrix(np.column_stack([test.qid, test.X]))), expected, atol=1e-12)
-    with pytest.raises(rulerank.UsageError, match="beside the column 'qid'"):
+    with pytest.raises(rulerank.UsageError, match="both qid and the column 'qid'"):
         of_frame.predict(frame(test), test.qid)
 
 
@@ -244,7 +244,7 @@ def test_named_features_are_those_of_a_table(program, drawn, tmp_path, train, te
     assert (ranker.predict(frame, test.qid) == scores_of(tmp_path / "s")).all()
     loaded = RuleRanker.load(tmp_path / "m")
     assert (loaded.predict(frame[frame.columns[::-1]], test.qid) == scores_of(tmp_path / "s")).all()
-    with pytest.raises(rulerank.DataError, match="features have numbers, expected names"):
+    with pytest.raises(rulerank.DataError, match="found features with numbers, expected a frame"):
         loaded.predict(test.X, test.qid)
     importances = dict(zip(names, ranker.feature_importances_))
     plain = RuleRanker("rules,linear").fit(train.X, train.y, train.qid).feature_importances_
@@ -416,7 +416,7 @@ def test_warnings_name_the_line_of_the_caller(train):
 
 def test_groups_without_qid_are_warned_of(train):
     """groups of a search cut its folds and go no further: a ranker that gets no qid says so, where it is fitted and judged."""
-    with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query; expected the argument qid") as said:
+    with pytest.warns(UserWarning, match="qid: found none, so all .* rows are one query; pass qid") as said:
         GridSearchCV(RuleRanker("rules"), {"rule_size": [2]}, cv=GroupKFold(3)).fit(train.X, train.y, groups=train.qid)
     assert len({str(one.message).split(" rows")[0] for one in said}) > 2  # of the folds, and of all rows
     assert "groups of a search" in str(said[0].message)
@@ -626,8 +626,8 @@ def test_damaged_model_files(fitted, tmp_path):
     (["a", np.nan, "b", "b"], "qid:2: found nan"),
     (pd.Series(["a", "b", None, "b"]), "qid:3: found (None|nan)"),
     (np.array([1, 1, 2.5, 2], dtype=object), "qid:3: found 2.5"),
-    ([1, 1, "b", "b"], "qid:3: found 'b' beside 1"),
-    (np.array(["a", 2, "b", "b"], dtype=object), "qid:2: found 2 beside 'a'")])
+    ([1, 1, "b", "b"], "qid:3: found both 'b' and 1"),
+    (np.array(["a", 2, "b", "b"], dtype=object), "qid:2: found both 2 and 'a'")])
 def test_query_ids_are_integers_or_text(qid, message):
     with pytest.raises(rulerank.DataError, match=message):
         evaluate([1, 0, 1, 0], [1, 2, 3, 4], qid)

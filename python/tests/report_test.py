@@ -83,8 +83,8 @@ def test_wrong_arguments(result, monkeypatch):
     for how, said in ((dict(format="word", out="x"), "'word', expected one of html, markdown, latex"),
                       (dict(format="latex"), "out: found None"), (dict(figures="pdf"), "out: found None"),
                       (dict(figures="gif", out="x"), "'gif', expected one of svg, pdf"),
-                      (dict(figures="pdf", out="x"), "a page holds its figures itself"),
-                      (dict(format="latex", out="-"), "format latex needs out"),
+                      (dict(figures="pdf", out="x"), "a page holds its own figures"),
+                      (dict(format="latex", out="-"), "format latex needs a file for out"),
                       (dict(baseline="nobody"), "'nobody', expected one of"),
                       (dict(bench="b.jsonl", out="b.jsonl"), "b.jsonl")):
         with pytest.raises(rulerank.UsageError, match=said):

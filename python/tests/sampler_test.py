@@ -182,7 +182,7 @@ def test_a_copy_of_an_unfinished_sampler_says_so(in_the_loop, copied):
     again = copied(copied(sampler))
     assert not again.finished_
     for use in (again.query, lambda: again.teach([1]), again.undo, again.outlook):
-        with pytest.raises(rulerank.UsageError, match=r"pickled or copied .* fit\(X, labels_\) goes on"):
+        with pytest.raises(rulerank.UsageError, match=r"pickled or copied .* fit\(X, labels_\) continues"):
             use()
     assert len(again.fit(X, again.labels_).query()) == 1
     done = copied(again.fit(X, y))

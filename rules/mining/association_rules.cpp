@@ -108,7 +108,8 @@ std::optional<consequents> mining::consequents_of(std::span<item const> z,
                                                   association_options const& options) {
   if (z.size() < 2 || z.size() < options.min_size) return {};
   if (z.size() > most_items)
-    throw usage_error("an itemset has more than 63 items, too many for rules: bound the size");
+    throw usage_error(
+        "found an itemset of more than 63 items, too many for rules; set a largest size");
   consequents of;
   for (std::size_t i = 0; i < z.size(); ++i) {
     auto const where = options.where.empty() ? appearance::both : options.where[z[i]];
@@ -141,7 +142,7 @@ void rule_list::add(std::span<item const> antecedent, std::span<item const> cons
 rule_list association_rules(context const& ctx, itemset_table const& found,
                             std::uint64_t transactions, association_options const& options) {
   if (!(options.min_confidence >= 0 && options.min_confidence <= 1))
-    throw usage_error("the smallest confidence of a rule is not between 0 and 1");
+    throw usage_error("found a least confidence that is not from 0 to 1");
   rule_list out;
   rules_of_itemset rules(ctx, found, transactions, options, out);
   for (std::size_t k = 0; k < found.size(); ++k) {

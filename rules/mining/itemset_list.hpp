@@ -32,7 +32,7 @@ class memory_budget {
 
 /// The result needs more memory than its budget.
 struct out_of_budget : usage_error {
-  out_of_budget() : usage_error("what was found needs more memory than its budget") {}
+  out_of_budget() : usage_error("the itemsets need more memory than their budget") {}
 };
 
 /// Itemsets with their supports, as the walk of a prefix tree. A record is an item, the size of the

@@ -74,7 +74,7 @@ class Misspelt(harness.CommandLine):
         self.expect(2, "rank", "--rule-size", "3", "--rule-size", "4", "--rule-size", "4",
                     message="--rule-size: given 3 times, expected once; see")
         self.expect(2, "rank", "--test", "z", "--train",
-                    message="--train: found nothing behind it, expected FILE; see")
+                    message="--train: found nothing after it, expected FILE; see")
         for line in (["rank", "--test"], ["rank", "--rule-size"], ["evaluate", "--scores"],
                      ["reduce", "--train", "x", "--train"]):
             self.assertNotIn(b"required", self.expect(2, *line).stderr)
@@ -94,27 +94,25 @@ class Misspelt(harness.CommandLine):
         pool = self.file("pool", b"-1 qid:1 1:1\n-1 qid:1 1:2\n-1 qid:1 1:3\n")
         self.expect(3, "reduce", "--train", pool, "--out", "o",
                     message='pool:1:1: label "-1" is negative, expected an integer of 0 or more (or '
-                            "set unlabelled to -1 if it means not labelled yet)")
+                            "set unlabelled to -1 if it means that the document has no label)")
         for oracle in ([], ["--oracle", "file:labels"]):
             self.file("labels", b"line\tdocid\tqid\tlabel\tcomment\n")
             self.expect(3, "reduce", "--train", pool, "--unlabelled", "-1", *oracle, "--out", "o",
-                        message="or --pending to list the documents that want one")
+                        message="or --pending FILE to list the documents to label")
         whole = self.file("whole", b"1 qid:1 1:1\n0 qid:1 1:2\n")
         self.expect(0, "discretize", "--train", whole, "--out-dir", "d")
         self.expect(3, "rank", "--model", "d/discretizer.json", "--test", whole, "--out", "o",
-                    message="discretizer.json:1:1: the cuts of a discretizer, expected a model that "
-                            "`rulerank fit` wrote; cuts go with --discretizer")
+                    message="discretizer.json:1:1: found the cuts of a discretizer, expected a model that `rulerank fit` wrote; use cuts with --discretizer")
         self.expect(0, "fit", "--train", whole, "--model", "m")
         self.expect(3, "rank", "--train", whole, "--discretizer", "m", "--test", whole, "--out", "o",
-                    message="m:1:1: a model that `rulerank fit` wrote, expected the cuts of a "
-                            "discretizer; a model goes with --model")
+                    message="m:1:1: found a model that `rulerank fit` wrote, expected the cuts of a discretizer; use a model with --model")
         self.assertFalse((self.folder / "o").exists())
 
     def test_tuning_without_tune(self):
         line = ["experiment", "--folds", ".", "--out-dir", "o"]
         self.expect(2, *line, "--try-method", "nonsense", message="--try-method: found 'nonsense'")
         for option, value in (("--try-method", "tube"), ("--combine", "8"), ("--rungs", "2")):
-            self.expect(2, *line, option, value, message=f"{option} is for --tune, expected both")
+            self.expect(2, *line, option, value, message=f"{option} needs --tune")
 
 
 class Numbers(harness.CommandLine):
@@ -160,7 +158,7 @@ class Numbers(harness.CommandLine):
                 (["evaluate", "--test", train, "--feature", "0x1"],
                  "--feature: found '0x1', expected an integer"),
                 (["rank", "--train", train, "--test", train, "--settings", self.folder],
-                 f"{self.folder}: a folder")):
+                 f"{self.folder}: found a folder")):
             with self.subTest(words=words):
                 self.expect(3 if "--settings" in words else 2, *words, message=message)
         self.expect(0, "rank", "--train", train, "--test", train, "--cache-memory", "512MB")
@@ -236,7 +234,7 @@ class Help(harness.CommandLine):
         for verb in ["", *self.verbs(), "help", "completion"]:
             self.assertEqual(self.text("help", *verb.split()), self.text(*verb.split(), "--help"))
         self.expect(2, "help", "fly", message="found 'fly', expected a verb")
-        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing behind mine")
+        self.expect(2, "help", "mine", "fly", message="found 'fly', expected nothing after mine")
 
     def test_help_fits_two_screens(self):
         for verb in ["", *self.verbs(), "help", "completion"]:
@@ -411,7 +409,7 @@ class Split(harness.CommandLine):
         (self.folder / "F" / "Fold1").mkdir(parents=True)
         train = self.file("F/Fold1/train.txt", text)
         self.expect(2, "split", "--in", train, "--out-dir", "F", "--fold-count", "3",
-                    message="is an input too, expected another file")
+                    message="is also an input, expected a different file")
         self.assertEqual(train.read_bytes(), text)
         self.assertEqual([p.name for p in (self.folder / "F").iterdir()], ["Fold1"])
 
@@ -423,7 +421,7 @@ class Split(harness.CommandLine):
             fcntl.flock(lock, fcntl.LOCK_EX)
             for line in (["split", "--in", train], ["sample", "--documents", "60", "--features", "3"],
                          ["discretize", "--train", train]):
-                self.expect(1, *line, "--out-dir", "d", message="d: another run writes there")
+                self.expect(1, *line, "--out-dir", "d", message="d: another run writes to this folder")
         self.expect(0, "split", "--in", train, "--out-dir", "d", "--fold-count", "3")
         self.assertEqual(sorted(os.listdir(self.folder / "d")), ["Fold1", "Fold2", "Fold3"])
 

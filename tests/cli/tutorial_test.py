@@ -180,7 +180,7 @@ class Tutorial(harness.CommandLine):
         shown = self.demo(page)
         tail = shown[shown.index("\n## 5. What labels are worth\n"):]
         self.assertEqual(shown.rindex("\n## "), len(shown) - len(tail))
-        self.assertIn("\nrulerank: 135 documents were asked about, 85 of them skipped\n", shown)
+        self.assertIn("\nrulerank: asked about 135 documents, 85 of them skipped\n", shown)
         curve = re.search(r"^NDCG@10 of held-out topics$.*?^Where the method, fit on chosen documents, loses: .*?$", page,
                           re.M | re.S)[0]
         self.assertIn(f"\n{curve}\n", tail)

@@ -79,7 +79,7 @@ std::optional<datasets::dataset> reading_arguments::read_part(session& owner,
 
 void expect_judged(datasets::dataset const& data, std::string_view purpose) {
   datasets::expect_labels(
-      data, fmt::format("{}, or --drop-unjudged, which leaves such documents out", purpose));
+      data, fmt::format("{}, or --drop-unjudged to leave out such documents", purpose));
 }
 
 datasets::dataset reading_arguments::read_judged(session& owner, std::string const& path,
@@ -92,7 +92,7 @@ datasets::dataset reading_arguments::read_judged(session& owner, std::string con
   }
   auto const known = datasets::labelled_documents(data, purpose);
   if (known.size() == data.size()) return data;
-  owner.say(fmt::format("{}: {} of {} have no label and are left out", data.name,
+  owner.say(fmt::format("{}: left out {} of {} for lack of a label", data.name,
                         data.size() - known.size(), counted(data.size(), "document")));
   return datasets::subset(data, known);
 }

@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> committee_arguments::outside() 
 void committee_arguments::check() const {
   if (!wanted()) {
     return expect_none_of(*verb_, {"--per-query", "--committee", "--select"},
-                          "{} without --rounds, their number");
+                          "{} needs --rounds, the number of rounds");
   }
   learners::strategy const by = learners::strategy_from(select);
   std::set<std::string> seen;
@@ -62,9 +62,10 @@ void committee_arguments::check() const {
     once(name);
   }
   if (by == learners::strategy::committee && seen.size() < 2)
-    throw usage_error(fmt::format("--committee {}: one member, expected two or more", members));
+    throw usage_error(
+        fmt::format("--committee {}: found one member, expected two or more", members));
   if (by == learners::strategy::margin && learners().empty())
-    throw usage_error("--select margin looks at a member that learns, and --committee has none");
+    throw usage_error("--select margin needs a member that learns, and --committee has none");
 }
 
 std::vector<session::named_input> committee_arguments::files() const {

@@ -31,7 +31,8 @@ std::vector<double> budgets_from(std::string const& list) {
           fmt::format("--budgets: found '{}', expected shares such as 1%,2.5%,100%", word));
     if (!shares.empty() && *percent / 100 <= shares.back())
       throw usage_error(fmt::format(
-          "--budgets: found '{}' behind a share as large, expected them ascending", word));
+          "--budgets: found '{}' after a share that is not smaller, expected ascending shares",
+          word));
     shares.push_back(*percent / 100);
   }
   return shares;
@@ -83,13 +84,12 @@ bool curve_arguments::asked_for() const {
 }
 
 void curve_arguments::expect_none() const {
-  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"},
-                 "{} is for --systems, expected both");
+  expect_none_of(*verb_, {"--budgets", "--ways", "--lightgbm"}, "{} needs --systems");
 }
 
 experiment::curve_options curve_arguments::options(cross_validation_arguments const& a) const {
   expect_none_of(*verb_, {of_tables.begin(), of_tables.end()},
-                 "found {} beside --systems, expected one of the two");
+                 "{} cannot be combined with --systems");
   a.tuned.expect_none();
   a.sampler.check();
   experiment::curve_options o;
@@ -101,7 +101,7 @@ experiment::curve_options curve_arguments::options(cross_validation_arguments co
   o.ways = split_list(!ways_.empty() ? ways_ : is_first ? first_ways : all_ways);
   expect_once("--ways", o.ways);
   if (!lightgbm_.empty() && std::ranges::find_first_of(o.systems, by_lightgbm) == o.systems.end())
-    throw usage_error(fmt::format("--lightgbm: found without {} among --systems ({})",
+    throw usage_error(fmt::format("--lightgbm needs {} among --systems ({})",
                                   fmt::join(by_lightgbm, " or "), fmt::join(o.systems, ",")));
   o.budgets = budgets_from(!budgets_.empty() ? budgets_ : is_first ? first_budgets : all_budgets);
   o.draws = a.random_draws;

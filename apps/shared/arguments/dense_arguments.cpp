@@ -25,19 +25,20 @@ void dense_arguments::add_to(CLI::App& verb) {
 
 void dense_arguments::check(CLI::App const& verb) const {
   if (vectors.empty() != topic_vectors.empty())
-    throw usage_error(vectors.empty() ? "--topic-vectors without --vectors"
-                                      : "--vectors without --topic-vectors");
+    throw usage_error(vectors.empty() ? "--topic-vectors needs --vectors"
+                                      : "--vectors needs --topic-vectors");
   if (!given())
     for (char const* const name : {"--candidates-from", "--dense-metric"})
-      if (verb.count(name) > 0) throw usage_error(fmt::format("{} without --vectors", name));
+      if (verb.count(name) > 0) throw usage_error(fmt::format("{} needs --vectors", name));
   if (!by_text() || !by_vectors())
     for (char const* const name : {"--fusion", "--fusion-norm", "--rrf-k", "--run-weights"})
       if (verb.count(name) > 0)
-        throw usage_error(fmt::format("{} without --candidates-from both", name));
+        throw usage_error(fmt::format("{} needs --candidates-from both", name));
   auto const options = fusion.options(verb);
   if (!options.weights.empty() && options.weights.size() != 2)
-    throw usage_error(fmt::format("--run-weights: found {}, expected two, of text and of vectors",
-                                  counted(options.weights.size(), "number")));
+    throw usage_error(fmt::format(
+        "--run-weights: found {}, expected two: the weight of text and the weight of vectors",
+        counted(options.weights.size(), "number")));
 }
 
 std::vector<session::named_input> dense_arguments::inputs() const {

@@ -33,10 +33,11 @@ knn::fusion_options fusion_arguments::options(CLI::App const& verb) const {
   all.method = knn::fusion_method_from(method);
   all.norm = knn::score_norm_from(norm);
   if (knn::ignores_scores(all.method) && verb.count(norm_option_) > 0)
-    throw usage_error(fmt::format("{} beside {} {}, which goes by ranks alone", norm_option_,
-                                  method_option_, method));
+    throw usage_error(fmt::format("{} has no effect with {} {}, which uses ranks alone",
+                                  norm_option_, method_option_, method));
   if (all.method != knn::fusion_method::rrf && verb.count("--rrf-k") > 0)
-    throw usage_error(fmt::format("--rrf-k beside {} {}, expected rrf", method_option_, method));
+    throw usage_error(
+        fmt::format("--rrf-k cannot be combined with {} {}, expected rrf", method_option_, method));
   return all;
 }
 

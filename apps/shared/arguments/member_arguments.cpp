@@ -125,7 +125,7 @@ std::vector<std::string> member_arguments::kinds() const {
   std::vector<std::string> all = split_list(members);
   if (std::find(all.begin(), all.end(), recommended_members) != all.end()) {
     if (all.size() > 1)
-      throw usage_error("--members: found recommended beside others, expected it alone");
+      throw usage_error("--members: found recommended together with others, expected it alone");
     return all;
   }
   for (auto word = all.begin(); word != all.end(); ++word) {
@@ -147,7 +147,8 @@ l2r::scorecard_options member_arguments::scorecard() const {
     options.points_penalty = penalty.value_or(options.points_penalty);
   }
   if (options.cross_fit && smoothness)
-    throw usage_error("--smoothness: --points-penalty cross-fit chooses it, too");
+    throw usage_error(
+        "--smoothness cannot be combined with --points-penalty cross-fit, which chooses both");
   options.smoothness = smoothness.value_or(options.smoothness);
   options.folds = folds;
   l2r::check(options);
@@ -189,7 +190,7 @@ l2r::scorecard_options member_arguments::card(session& owner,
   for (l2r::card_feature const& one : features)
     if (!std::ranges::binary_search(listed, one.feature))
       throw error({name, one.line, 1},
-                  fmt::format("found {}, expected a feature that a training document lists",
+                  fmt::format("found {}, expected a feature of the training documents",
                               datasets::feature_text(one.feature, train.names)));
   if (card_file.empty())
     options.page->features = std::move(features);
@@ -254,12 +255,14 @@ void member_arguments::expect_use(std::vector<std::string> const& kinds) const {
     for (char const* const option : one.options) {
       if (verb_->count(option) == 0) continue;
       if (recommended)
-        throw usage_error(fmt::format(
-            "{}: --members {} chooses the members and their options; expected --members {}", option,
-            recommended_members, one.words()));
+        throw usage_error(
+            fmt::format("{} cannot be combined with --members {}, which chooses all options; "
+                        "expected --members {}",
+                        option, recommended_members, one.words()));
       if (!one.fits(kinds))
-        throw usage_error(fmt::format("{}: no member is of the kind {}; expected --members {}",
-                                      option, one.words(), one.words()));
+        throw usage_error(
+            fmt::format("{} applies to members of the kind {} alone; expected --members {}", option,
+                        one.words(), one.words()));
     }
 }
 

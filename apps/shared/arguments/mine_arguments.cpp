@@ -12,18 +12,18 @@ namespace {
 
 void check_input(mine_arguments const& given) {
   if (given.transactions.empty() == given.train.empty())
-    throw usage_error("expected --transactions F or --train F, one of them");
+    throw usage_error("expected either --transactions FILE or --train FILE");
   if (given.train.empty()) {
     if (!given.discretizer.fitted.empty())
-      throw usage_error("--discretizer is for --train, found --transactions");
+      throw usage_error("--discretizer needs --train, found --transactions");
   } else if (given.form != "fimi") {
-    throw usage_error("--form is for --transactions, found --train");
+    throw usage_error("--form needs --transactions, found --train");
   }
   for (auto const& [option, is_given] : {std::pair("--separator", !given.separator.empty()),
                                          std::pair("--comments", !given.comments.empty()),
                                          std::pair("--skip-lines", given.skip_lines > 0)})
     if (is_given && given.form == "fimi")
-      throw usage_error(fmt::format("{} is for --form baskets or pairs", option));
+      throw usage_error(fmt::format("{} needs --form baskets or pairs", option));
   if (given.separator.size() > 1 && given.separator != "\\t")
     throw usage_error(
         fmt::format("--separator: found '{}', expected one character", given.separator));
@@ -31,7 +31,7 @@ void check_input(mine_arguments const& given) {
 
 void check_rules(mine_arguments const& given) {
   auto const only = [&](char const* option, bool found) {
-    if (found && !given.rules) throw usage_error(fmt::format("{} is for --rules", option));
+    if (found && !given.rules) throw usage_error(fmt::format("{} needs --rules", option));
   };
   only("--min-confidence", given.min_confidence != mine_arguments{}.min_confidence);
   only("--appear", !given.appear.empty());
@@ -40,7 +40,7 @@ void check_rules(mine_arguments const& given) {
   only("--measures", !given.measures.empty());
   if (given.rules && given.kind != "all")
     throw usage_error(
-        fmt::format("--rules come from all frequent itemsets, found --kind {}", given.kind));
+        fmt::format("--rules cannot be combined with --kind {}, expected --kind all", given.kind));
 }
 
 void add_input(CLI::App& verb, mine_arguments& given) {
@@ -91,7 +91,7 @@ mine_request mine_arguments::request() const {
   check_input(given);
   check_rules(given);
   if (given.min_support.empty())
-    throw usage_error("--min-support is required, a count of transactions or a share of them");
+    throw usage_error("--min-support is required: a count or a share of the transactions");
   mine_request wanted;
   wanted.bound = read_for("--min-support", rules::support_bound_from, given.min_support);
   wanted.min_confidence = read_for("--min-confidence", rules::share_from, given.min_confidence);

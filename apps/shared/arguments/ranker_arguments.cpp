@@ -118,8 +118,8 @@ std::vector<l2r::recipe> recommended_recipes(
   constexpr double long_work = 5;
   if (seconds > long_work)
     owner.say(fmt::format(
-        "fitting the scorecard, of up to {}, may take {} and {:.1f} GB; fewer bins take less: "
-        "--members scorecard,linear --loss point --method frequency --bins 5",
+        "fitting the scorecard of up to {} may take {} and {:.1f} GB; fewer bins take less, for "
+        "example --members scorecard,linear --loss point --method frequency --bins 5",
         counted(found.unknowns, "item"), length_of_time(seconds),
         16e-9 * static_cast<double>(found.unknowns) * static_cast<double>(found.unknowns)));
   owner.note("recommended", l2r::to_json(found, labels));
@@ -184,8 +184,8 @@ l2r::model read_model(session& owner, std::string const& path, ranker_arguments 
     } catch (error const& no_model) {
       if (!holds_cuts(path)) throw;
       throw error(no_model.where(),
-                  "the cuts of a discretizer, expected a model that `rulerank fit` wrote; cuts go "
-                  "with --discretizer, beside --train");
+                  "found the cuts of a discretizer, expected a model that `rulerank fit` wrote; "
+                  "use cuts with --discretizer and --train");
     }
   }();
   line.expect_agreement(model, path);

@@ -56,7 +56,7 @@ void sampler_arguments::add_to(CLI::App& verb) {
 
 sampler_arguments::order_choice sampler_arguments::order() const {
   if (feature_order == order_file_prefix)
-    throw usage_error("--feature-order: the path is empty, expected file:P");
+    throw usage_error("--feature-order: found an empty path, expected file:P");
   if (feature_order.starts_with(order_file_prefix))
     return {datasets::feature_order::file, feature_order.substr(order_file_prefix.size())};
   return {datasets::feature_order_from(feature_order), {}};
@@ -73,8 +73,7 @@ std::size_t sampler_arguments::partition_count() const {
 
 void sampler_arguments::check() const {
   if (stop_when_dry && max_documents == 0)
-    throw usage_error(
-        "--stop-when-dry without --max-documents, the budget that it may fall short of");
+    throw usage_error("--stop-when-dry needs --max-documents");
   partition_count();
   order();
   al::engine_from(engine);
@@ -113,8 +112,8 @@ al::sample reduce_labelled(session& owner, al::sampler_options const& options,
   return al::reduce(owner.ctx(), binned, options, [&](std::size_t d) {
     if (train.labels[d] == datasets::unlabelled)
       throw error(datasets::place_of(train, d),
-                  "this document was chosen and is not labelled, expected a label, or --pending "
-                  "to list the documents that want one");
+                  "this chosen document has no label, expected a label, or --pending FILE to list "
+                  "the documents to label");
     return train.labels[d];
   });
 }

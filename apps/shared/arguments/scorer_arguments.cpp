@@ -41,7 +41,7 @@ void scorer_arguments::add_to(CLI::App& verb) {
 
 void scorer_arguments::check(session const& owner, std::vector<session::named_input> files) const {
   if (model.empty() == train.empty())
-    throw usage_error("no training documents, expected --train or --model");
+    throw usage_error("found no training documents, expected --train or --model");
   std::vector<session::named_input> inputs{{"--train", train}};
   inputs.insert(inputs.end(), files.begin(), files.end());
   inputs.insert(inputs.end(), {{"--model", model},

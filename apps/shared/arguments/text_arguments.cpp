@@ -23,7 +23,7 @@ void expect_outside(session::named_input const& input, session::named_output con
   auto const folder = std::filesystem::weakly_canonical(input.path);
   auto const file = std::filesystem::weakly_canonical(output.path);
   if (std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end())
-    throw usage_error(fmt::format("{} {} is within {} {}, expected another folder", output.name,
+    throw usage_error(fmt::format("{} {} is inside {} {}, expected a different folder", output.name,
                                   output.path, input.option, input.path));
 }
 
@@ -154,9 +154,10 @@ knn::similarity text_arguments::metric_from(std::string const& name, knn::simila
 void text_arguments::check_weights(CLI::App const& verb) const {
   if (smart_is_given()) {
     expect_none_of(verb, {"--weights", "--tf", "--metric"},
-                   "{} beside --weighting, which says all of it");
+                   "{} cannot be combined with --weighting, which sets it");
   } else if (weights == "bm25" && !tf.empty()) {
-    throw usage_error("--tf beside --weights bm25, which has its own");
+    throw usage_error(
+        "--tf cannot be combined with --weights bm25, which has its own term frequency");
   }
 }
 
@@ -164,7 +165,7 @@ std::optional<session::named_input> text_arguments::stop_list() const {
   std::string const& list = index.analyzer.stop_words;
   if (!list.starts_with("file:")) return std::nullopt;
   if (list.size() == 5)
-    throw usage_error("--stop-words: the path is empty, expected the name of a file");
+    throw usage_error("--stop-words: found an empty path, expected the name of a file");
   return session::named_input{"--stop-words", list.substr(5)};
 }
 
@@ -191,8 +192,8 @@ void warn_without_terms(session& owner, knn::text_index const& index) {
   if (index.terms().size() > 0) return;
   auto const& options = index.options();
   owner.warn(fmt::format(
-      "no term is left of {}, with --min-documents {} and --max-share {}: "
-      "all similarities are 0",
+      "--min-documents {1} and --max-share {2} leave no term of {0}, so all similarities are 0; "
+      "lower --min-documents or raise --max-share",
       counted(index.ids().size(), "document"), options.min_documents, options.max_share));
 }
 

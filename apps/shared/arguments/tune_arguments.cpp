@@ -102,7 +102,7 @@ void tune_arguments::add_kinds_to(CLI::App& verb) {
 void tune_arguments::expect_none() const {
   for (CLI::Option const* option : verb_->get_options())
     if (option->get_group() == tuning_group && option->count() > 0)
-      throw usage_error(fmt::format("{} is for --tune, expected both", option->get_name()));
+      throw usage_error(fmt::format("{} needs --tune", option->get_name()));
 }
 
 void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const {
@@ -120,8 +120,7 @@ void tune_arguments::expect_use(std::vector<std::string> const& of_kinds) const 
     for (char const* const name : one.options)
       if (CLI::Option const* const option = verb_->get_option_no_throw(name);
           option != nullptr && option->count() > 0)
-        throw usage_error(
-            fmt::format("{}: found without {} among --kinds ({})", name, one.words(), kinds));
+        throw usage_error(fmt::format("{} needs {} among --kinds ({})", name, one.words(), kinds));
   }
 }
 

@@ -51,13 +51,13 @@ void page_arguments::add_to(CLI::App& verb) {
 
 void view_arguments::check() const {
   if (show.empty() != topics.empty())
-    throw usage_error(show.empty() ? "--topics without --show, expected the documents' texts too"
-                                   : "--show without --topics, expected the queries' texts too");
+    throw usage_error(show.empty() ? "--topics needs --show, the texts of the documents"
+                                   : "--show needs --topics, the texts of the queries");
   if (!show.empty()) return;
   for (auto const& [name, given] :
        {std::pair("--labels", labels), std::pair("--number-by-position", bool(number_by_position)),
         std::pair("--other-texts", other_texts)})
-    if (given) throw usage_error(fmt::format("{} without --show and --topics", name));
+    if (given) throw usage_error(fmt::format("{} needs --show and --topics", name));
 }
 
 std::vector<session::named_input> view_arguments::files() const {
@@ -85,7 +85,7 @@ pool_views make_views(session& owner, view_arguments const& arguments, label_poo
          {std::pair(made.texts->queries_found_by_position(), arguments.topics),
           std::pair(made.texts->documents_found_by_position(), arguments.show)})
       if (by_position)
-        owner.say(fmt::format("{}: numbered by position, as {} is", path, pool.train.name));
+        owner.say(fmt::format("{}: numbered by position, because {} is", path, pool.train.name));
     if (std::size_t const missing = made.texts->documents_missing(); missing > 0)
       owner.warn(fmt::format("{} of {} of {} not in {}", missing,
                              counted(pool.train.size(), "document"),

@@ -41,7 +41,7 @@ void set_baselines(experiment::settings& s, std::string const& list) {
       s.feature = true;
     else
       throw usage_error(fmt::format(
-          "--baselines: found '{}', expected full, random, feature, several or none", word));
+          "--baselines: found '{}', expected none, or some of full, random and feature", word));
   }
 }
 
@@ -90,7 +90,7 @@ void set_members(experiment::settings& s, cross_validation_arguments const& a) {
     bool const one_rule_size = s.members.size() == 1 && s.recipes.empty();
     s.rank_sizes = {one_rule_size ? s.members.front().scoring.rule_size : 0};
   } else if (!has_rules && !s.rank_sizes.empty()) {
-    throw usage_error("--rank-size: found without rules among the members of --settings");
+    throw usage_error("--rank-size needs a member of the kind rules in --settings");
   }
 }
 

@@ -138,16 +138,16 @@ class committee_rounds {
   label_dialogue::request request_for(learners::pick const& p, std::size_t left) const {
     label_dialogue::request shown;
     shown.document = p.document;
-    shown.why = fmt::format("round {} of {}, {} to go", p.round, options_.rounds, left);
+    shown.why = fmt::format("round {} of {}, {} left", p.round, options_.rounds, left);
     if (options_.by == learners::strategy::committee)
-      shown.why += fmt::format(": the committee disagrees on {} of its pairs", p.disagreement);
+      shown.why += fmt::format("; the committee disagrees on {} of its pairs", p.disagreement);
     shown.columns = all_features_;
     shown.neighbours =
         al::nearest(pool_.binned, p.document, how_.asking.view.neighbours,
                     [&](std::size_t d) { return label_of(d) != datasets::unlabelled; });
     shown.label_of = [this](std::size_t d) { return label_of(d); };
     shown.estimate = [round = p.round, left, this] {
-      return fmt::format("{} to go in round {} of {}", counted(left, "answer"), round,
+      return fmt::format("{} left in round {} of {}", counted(left, "answer"), round,
                          options_.rounds);
     };
     return shown;

@@ -17,14 +17,11 @@ namespace rulerank::inline v0::apps {
 namespace {
 
 constexpr std::string_view help =
-    "  0, 1, ...   the document's label\n"
-    "  s, skip     leave this document out: the next one takes its place\n"
-    "  u, undo     take the last answer back\n"
-    "  t, text     show the whole text, where --show has it\n"
-    "  a, all      show all features of the document\n"
-    "  e, estimate what more labels would bring, as far as can be guessed\n"
-    "  f, finish   end, with what has been chosen so far as the result\n"
-    "  q, quit     leave; the same line goes on here later\n";
+    "  0, 1, ...   label the document\n  s, skip     leave this document out; another one takes "
+    "its place\n  u, undo     take back the last answer\n  t, text     show the whole text (with "
+    "--show)\n  a, all      show all features of the document\n  e, estimate estimate how many "
+    "more labels are needed\n  f, finish   end here; the documents chosen so far are the result\n  "
+    "q, quit     stop; the same command continues here later\n";
 
 std::string trimmed(std::string const& text) {
   std::size_t const begin = text.find_first_not_of(" \t\r");
@@ -140,7 +137,7 @@ void label_dialogue::show(labelling::question_view const& view) const {
     show_line("    {}\n", printable(view.brings[i]));
   if (!view.neighbours.empty()) write_to_standard_error("  nearest labelled documents\n");
   for (labelling::neighbour_view const& n : view.neighbours) {
-    show_line("    label {}: {}, {} of {} alike  {}\n", n.label, title_of(n.docid, n.qid), n.shared,
+    show_line("    label {}: {}, {} of {} equal  {}\n", n.label, title_of(n.docid, n.qid), n.shared,
               counted(view.feature_count, "feature"), printable(n.comment));
     if (!n.query.empty()) show_line("      query: {}\n", printable(n.query));
     if (!n.title.empty()) show_line("      {}\n", printable(n.title));
@@ -185,7 +182,7 @@ al::reply label_dialogue::operator()(request const& now, std::size_t kept) {
         journal_.undo();
         return {kind::undo};
       }
-      write_to_standard_error("there is no answer to take back\n");
+      write_to_standard_error("there is no answer to undo\n");
     } else if (word == "a" || word == "all") {
       show_features(views_.all_features(now.document));
     } else if ((word == "t" || word == "text") && views_.has_texts()) {

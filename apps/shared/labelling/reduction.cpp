@@ -117,7 +117,7 @@ reduction_pool read_pool(session& owner, reduction_arguments const& arguments, b
                                   : datasets::query_begin(pool.train);
   datasets::expect_items(pool.train, pool.binned);
   if (arguments.sampler.max_documents > pool.binned.documents)
-    owner.warn(fmt::format("--max-documents {} is more than the {} of {}",
+    owner.warn(fmt::format("--max-documents {} exceeds the {} of {}",
                            arguments.sampler.max_documents,
                            counted(pool.binned.documents, "document"), pool.train.name));
   return pool;
@@ -234,8 +234,9 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
   if (!sample.ran_dry) return;
   auto const counts = documents_by_reason(sample);
   if (counts.size() == 1 && sample.documents.size() == documents) return;
-  std::string text = fmt::format("the rules ran dry: no other {} has fewer rules than a chosen one",
-                                 arguments.whole_queries ? "query" : "document");
+  std::string text =
+      fmt::format("the rules ran dry: every {} left has as many rules as a chosen one or more",
+                  arguments.whole_queries ? "query" : "document");
   if (counts.size() > 1) {
     std::vector<std::string> stages;
     for (auto const& [of, chosen] : counts)
@@ -243,7 +244,7 @@ void say_what_was_chosen(session& owner, reduction_arguments const& arguments,
     text += fmt::format("; chose {}", fmt::join(stages, ", then "));
   } else if (std::size_t const budget = arguments.sampler.max_documents;
              sample.documents.size() < budget) {
-    text += fmt::format("; {} fewer than --max-documents", budget - sample.documents.size());
+    text += fmt::format("; stopped {} below --max-documents", budget - sample.documents.size());
   }
   owner.say(text);
 }
@@ -254,15 +255,15 @@ void warn_of_order(session& owner, reduction_arguments const& arguments,
   auto const found = datasets::order_of_labels(pool.binned.labels, pool.query_begin);
   if (!found.predicts_labels()) return;
   owner.warn(
-      fmt::format("{}: {}; --ties index uses this order, so the choice may profit from labels "
-                  "that you do not have; use --ties seeded",
+      fmt::format("{}: {}; --ties index follows this order, so the choice may use labels that you "
+                  "do not have; use --ties seeded",
                   pool.train.name, datasets::describe(found)));
 }
 
 void say_what_was_skipped(session& owner, std::size_t asked, std::size_t skipped) {
   if (skipped == 0) return;
-  owner.say(fmt::format("{} asked about, {} of them skipped",
-                        counted(asked, "document was", "documents were"), skipped));
+  owner.say(fmt::format("asked about {}, {} of them skipped",
+                        counted(asked, "document", "documents"), skipped));
 }
 
 }  // namespace rulerank::apps

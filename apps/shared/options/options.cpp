@@ -182,7 +182,7 @@ void expect_known_words(CLI::App const& program) {
   }
   CLI::App const* const last = apps_of(program).back();
   if (last->get_require_subcommand_min() > 0)
-    throw usage_error(fmt::format("found nothing behind {}, expected {}", last->get_name(),
+    throw usage_error(fmt::format("found nothing after {}, expected {}", last->get_name(),
                                   list_of_names(verb_names(*last), name_list::alternatives)));
 }
 
@@ -191,7 +191,7 @@ std::string words_of(CLI::ParseError const& wrong) {
   if (auto const [option, most, found] = around(text, ": At Most ", " required but received ");
       !option.empty())
     return fmt::format("{}: given {} times, expected {}", option, found,
-                       most == "1" ? "once" : fmt::format("{} times at most", most));
+                       most == "1" ? "once" : fmt::format("at most {} times", most));
   if (auto const [option, least, found] = around(text, ": At Least ", " required but received ");
       !option.empty())
     return fmt::format("{}: found {} values, expected {} or more", option, found, least);
@@ -199,7 +199,7 @@ std::string words_of(CLI::ParseError const& wrong) {
   if (auto const [option, count, type] = around(text, ": ", " required ");
       !option.empty() && type.ends_with(missing)) {
     std::string_view const expected = type.substr(0, type.size() - missing.size());
-    return fmt::format("{}: found nothing behind it, expected {}", option,
+    return fmt::format("{}: found nothing after it, expected {}", option,
                        expected.empty() ? "a value" : expected);
   }
   return text;
@@ -207,7 +207,8 @@ std::string words_of(CLI::ParseError const& wrong) {
 
 CLI::Option* expect_path(CLI::App& verb, CLI::Option* option) {
   auto const read = [](std::string const& path) {
-    if (path.empty()) throw usage_error("the path is empty, expected the name of a file or folder");
+    if (path.empty())
+      throw usage_error("found an empty path, expected the name of a file or folder");
   };
   return offer_files(verb, expect_read(verb, option, read, {}));
 }

@@ -55,11 +55,11 @@ void pool_arguments::check(CLI::App const& verb) {
   fusion = dense.fusion.options(verb);
   for (std::string const& path : {collection, topics, qrels})
     if (path == "-")
-      throw usage_error(
-          "--collection, --topics and --qrels are files here, whose checksums "
-          "the manifest has");
+      throw usage_error("--collection, --topics and --qrels: found standard input, expected files");
   if (dense.vectors == "-" || dense.topic_vectors == "-")
-    throw usage_error("--vectors and --topic-vectors are files here, whose names say their form");
+    throw usage_error(
+        "--vectors and --topic-vectors: found standard input, expected files, whose names say "
+        "their format");
 }
 
 knn::text_index_options pool_arguments::index_options(session& owner) {
@@ -126,7 +126,7 @@ void warn_of_topics_without(session& owner, features::pool_topics const& topics,
   std::vector<std::string> first;
   for (std::size_t const q : without.first(std::min(most_named, without.size())))
     first.push_back(fmt::format("'{}'", topics.texts[q].id));
-  owner.warn(fmt::format("{}: {} of {} have no candidate and so no pair: {}{}",
+  owner.warn(fmt::format("{}: {} of {} have no candidate document and get no pair: {}{}",
                          datasets::display_name(topics.name), without.size(),
                          counted(topics.texts.size(), "topic"), fmt::join(first, ", "),
                          without.size() > first.size() ? ", ..." : ""));

@@ -34,16 +34,16 @@ bool query_arguments::given(CLI::App const& verb) const {
 
 void query_arguments::check(CLI::App const& verb) const {
   if (query.empty())
-    throw usage_error(fmt::format("no words in --query, expected some beside {}",
+    throw usage_error(fmt::format("--query: found no words, expected some to search {} for",
                                   pool.collection.empty() ? "--index" : "--collection"));
   if (pool.collection.empty())
-    throw usage_error(
-        index.empty()
-            ? "--query without --collection, expected the documents"
-            : "--index without --collection: features such as BM25_of_document need counts "
-              "of words, which an index does not hold; expected the documents, too");
+    throw usage_error(index.empty()
+                          ? "--query needs --collection, the documents"
+                          : "--index needs --collection here: features such as BM25_of_document "
+                            "need counts of words, which an index does not hold");
   if (!index.empty())
-    expect_none_of(verb, {"--stemmer"}, "{} beside --index, which says how words become terms");
+    expect_none_of(verb, {"--stemmer"},
+                   "{} cannot be combined with --index, which sets how words become terms");
 }
 
 namespace {
@@ -57,7 +57,7 @@ features::pool_collection open_collection(session& owner, query_arguments const&
     return knn::text_index::open(owner.ctx(), owner.input(arguments.index));
   }();
   if (knn::holds_vectors(index.options()))
-    throw error({arguments.index, 1, 1}, "found an index of vectors, expected one of words");
+    throw error({arguments.index, 1, 1}, "found an index of vectors, expected an index of words");
   auto const timer = owner.stage("count");
   auto fields = knn::count_fields(owner.ctx(), index, owner.input(pool.collection), options);
   auto const how = pool.options(index.options());
@@ -95,11 +95,10 @@ query_candidates find_query_candidates(session& owner, query_arguments& argument
                                                   : open_collection(owner, arguments, options);
   features::found_candidates const found = find_candidates(owner, pool, collection, inputs.topics);
   if (found.lists.front().empty())
-    throw error(
-        {pool.collection, 1, 1},
-        fmt::format("found no document for the query '{}', expected one that has one of its "
-                    "words; stop words are left out",
-                    arguments.query));
+    throw error({pool.collection, 1, 1},
+                fmt::format("found no document with a word of the query '{}', stop words left out; "
+                            "expected one at least",
+                            arguments.query));
   query_candidates made;
   made.pairs = make_pairs(owner, collection, inputs.topics, found.lists,
                           {.most = pool.candidates, .name = "--query", .named_features = true});

@@ -65,13 +65,14 @@ void refuse_options(CLI::App const& verb, std::vector<std::string> const& names,
 }
 
 void search_arguments::check_outputs(CLI::App const& verb) const {
-  if (run.empty()) refuse_options(verb, {"--tag"}, "without --run, whose last column it is");
+  if (run.empty()) refuse_options(verb, {"--tag"}, "needs --run, whose last column it sets");
   if (leave_out_self && !votes.empty())
-    throw usage_error("--leave-out-self beside --votes, which counts all neighbours");
+    throw usage_error(
+        "--leave-out-self cannot be combined with --votes, which counts all neighbours");
 }
 
 void expect_index_file(std::string const& index) {
-  if (index == "-") throw usage_error("--index: found -, expected a file");
+  if (index == "-") throw usage_error("--index: found standard input (-), expected a file");
 }
 
 search_run::search_run(session& owner, search_arguments const& arguments,
@@ -137,12 +138,12 @@ void search_run::finish(neighbour_files& output, std::size_t queries, std::size_
   output.commit();
   summarize();
   if (arguments_.out != "-")
-    owner_.say(fmt::format("searched {} in {}, neighbours in {}",
+    owner_.say(fmt::format("searched {} in {}; wrote the neighbours to {}",
                            counted(queries, "query", "queries"), counted(items, item),
                            arguments_.out));
   if (auto const most = output.fewer_than(arguments_.request.k);
       most && queries > 0 && !arguments_.request.radius)
-    owner_.say(fmt::format("every query has fewer than --k results: {} at most", *most));
+    owner_.say(fmt::format("every query has fewer than --k results: at most {}", *most));
   if (output.votes() == nullptr) return;
   auto const quality = output.votes()->quality();
   if (quality.queries == 0) return;

@@ -205,8 +205,9 @@ std::vector<std::string> session::deal(std::size_t tasks, process_group::task_fn
 
 void session::expect_one_process(std::string_view what) const {
   if (state_->ranks.size() > 1)
-    throw usage_error(fmt::format("{} does not run over MPI ranks: found {}, expected one process",
-                                  what, state_->ranks.size()));
+    throw usage_error(
+        fmt::format("{} does not run over MPI ranks: found {} ranks, expected one process", what,
+                    state_->ranks.size()));
 }
 
 std::string session::destination(std::string const& path) const {
@@ -258,12 +259,12 @@ void session::choose_device(runs_on engine, double thread_seconds, double gpu_se
   std::vector<int>& devices = state_->ctx->devices;
   if (!devices.empty()) return;  // earlier work has started CUDA
   if (either && !worth_gpus(thread_seconds, state_->ctx->thread_count(), gpu_seconds))
-    return say("--device auto took cpu: CUDA would take longer to start than this saves");
+    return say("--device auto selected the CPU: starting CUDA would take longer than it saves");
   device_list const list = list_devices();
   for (device const& d : list.devices) devices.push_back(d.ordinal);
   devices = of_this_rank(devices);
   if (!list.devices.empty())
-    say(fmt::format("--device auto took {} ({})", name_of_devices(devices),
+    say(fmt::format("--device auto selected {} ({})", name_of_devices(devices),
                     list.devices.front().name));
 }
 
@@ -288,10 +289,11 @@ void session::inputs(std::vector<named_input> const& all) const {
     for (auto other = all.begin(); other != one; ++other)
       if (same_stream(other->path, one->path)) {
         std::string const what = one->path == "-" ? "standard input" : one->path;
-        throw usage_error(one->option == other->option
-                              ? fmt::format("{} is {} twice, expected it once", one->option, what)
-                              : fmt::format("{} and {} cannot both be {}, expected a file",
-                                            other->option, one->option, what));
+        throw usage_error(
+            one->option == other->option
+                ? fmt::format("{}: found {} twice, expected it once", one->option, what)
+                : fmt::format("{} and {} cannot both be {}, expected a file for one of them",
+                              other->option, one->option, what));
       }
 }
 
@@ -347,8 +349,7 @@ folder_lock session::hold(std::string const& folder) const {
 
 void session::expect_file_beside_json(std::string const& out, std::string_view what) const {
   if (run.json && out == "-")
-    throw usage_error(
-        fmt::format("--json without --out FILE, expected a file: {} are no JSON", what));
+    throw usage_error(fmt::format("--json needs --out FILE, because {} are not JSON", what));
 }
 
 bool session::prints_json() const {
@@ -370,8 +371,8 @@ void session::say_at_start(std::string message) {
 void session::expect_device_for(std::string_view engine, runs_on where,
                                 std::string_view when) const {
   if (run.device.starts_with("cuda") && !includes(where, runs_on::gpus))
-    throw device_error(fmt::format("--device {}: engine {} runs on {}{}{}", run.device, engine,
-                                   name_of(where), when.empty() ? "" : " ", when));
+    throw device_error(fmt::format("--device {}: engine {} runs on {} alone{}{}", run.device,
+                                   engine, name_of(where), when.empty() ? "" : " ", when));
 }
 
 void session::exit_with(int code) {

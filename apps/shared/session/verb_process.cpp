@@ -45,7 +45,7 @@ pid_t start_verb(std::vector<std::string> words, bool output_to_error) {
   sigemptyset(&none);
   pid_t const child = ::fork();
   if (child < 0)
-    throw std::runtime_error(fmt::format("{} cannot be started ({})", shell_line(words),
+    throw std::runtime_error(fmt::format("cannot start {} ({})", shell_line(words),
                                          std::generic_category().message(errno)));
   if (child > 0) return child;
   // After fork, a multi-threaded process may only make async-signal-safe calls before exec.

@@ -21,7 +21,7 @@ void* open_library() {
   std::string const why = dlerror();
   for (char const* const folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"})
     if (void* const found = dlopen((std::string(folder) + file_name).c_str(), how)) return found;
-  throw device_error("cuBLAS cannot be loaded, which engine gs needs: " + why);
+  throw device_error("engine gs needs cuBLAS, which cannot be loaded: " + why);
 }
 
 template <class Function>

@@ -212,7 +212,7 @@ class gs final : public published_engine {
   void search_on_device(context const& ctx, task const& of, published_memory& memory,
                         dense_search_work& work) const override {
     if (of.rows.count > static_cast<std::uint32_t>(std::numeric_limits<int>::max()))
-      throw device_error("engine gs: more than 2^31 - 1 rows, which cuBLAS does not count");
+      throw device_error("engine gs: found more than 2^31 - 1 rows, which cuBLAS cannot count");
     if (how_ == gs_selection::minima)
       expect_at_most(of.k, most_minima, "by searches for the minimum");
     auto own = memory_.take(of.device, library_);
@@ -255,7 +255,7 @@ class gs final : public published_engine {
     std::size_t const budget = (memory_budget() + own.bytes()) / 2;
     if (budget < a_query)
       throw device_error("engine gs: a query needs " + std::to_string(a_query) +
-                         " bytes of device memory, there are " + std::to_string(budget));
+                         " bytes of device memory, and the device has " + std::to_string(budget));
     return std::min(wanted, budget / a_query);
   }
 
@@ -379,7 +379,8 @@ std::unique_ptr<dense_search_engine> make_gs(context const& ctx, dense_rows cons
 
 std::vector<std::uint32_t> gs_vote(context const& ctx, neighbours const& found,
                                    std::span<std::uint32_t const> class_of) {
-  if (ctx.devices.empty()) throw device_error("engine gs votes on GPUs, and there is none");
+  if (ctx.devices.empty())
+    throw device_error("engine gs votes on GPUs, and no CUDA device was found");
   if (found.queries == 0 || found.k == 0)
     return std::vector<std::uint32_t>(found.queries, no_class);
   std::uint32_t classes = 1;
@@ -390,7 +391,7 @@ std::vector<std::uint32_t> gs_vote(context const& ctx, neighbours const& found,
   if (std::size_t const most = allow_all_shared_memory(count_votes); shared > most)
     throw usage_error("found " + counted(classes, "class", "classes") + ", expected at most " +
                       std::to_string(most / sizeof(std::uint32_t)) +
-                      " for the votes of engine gs, which shared memory holds");
+                      " for the votes of engine gs, because shared memory holds no more");
   stream const on;
   auto const ids = copy_to_device(found.id);
   auto const of_rows = copy_to_device(class_of.data(), class_of.size());

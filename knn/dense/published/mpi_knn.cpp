@@ -78,9 +78,9 @@ class mpi_knn final : public dense_search_engine {
   void search(context const& ctx, dense_request const& request,
               std::span<std::vector<dense_candidate>> found, dense_search_work&) const override {
     if (request.k == 0)
-      throw usage_error("engine mpi-knn finds k neighbours, found a radius; use engine flat");
+      throw usage_error("engine mpi-knn finds k neighbours alone, found a radius; use engine flat");
     if (!request.filter.rows.empty() || !request.filter.of_query.empty())
-      throw usage_error("engine mpi-knn searches all rows, found a filter; use engine flat");
+      throw usage_error("engine mpi-knn searches all rows alone, found a filter; use engine flat");
     std::size_t const dimensions = rows_.dimensions();
     std::vector<query_row> nearest(request.count, query_row(request.k));
     std::vector<double> norms;
@@ -117,10 +117,10 @@ class mpi_knn final : public dense_search_engine {
   double norm_of(float const* values, std::string_view what, std::size_t row) const {
     double const norm = defined_norm(values, rows_.dimensions());
     if (norm != 0 && !(norm >= least_norm && norm <= most_norm))
-      throw usage_error(fmt::format(
-          "{}, row {}: expected a norm of 0 or within 1e-15 to 1e15, as single precision needs; "
-          "engine flat takes others",
-          what, row));
+      throw usage_error(
+          fmt::format("{}, row {}: expected a norm of 0 or from 1e-15 to 1e15, because this engine "
+                      "computes in single precision; use engine flat",
+                      what, row));
     return norm;
   }
 

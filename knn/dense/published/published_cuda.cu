@@ -184,8 +184,8 @@ void device_vectors::assign(context const& ctx, std::size_t first, std::size_t c
   }
   if (wrong != count)
     throw usage_error(std::string(what) + ", row " + std::to_string(first + wrong) +
-                      ": expected a norm of 0 or within 1e-15 to 1e15, as single precision needs; "
-                      "engine flat takes others");
+                      ": expected a norm of 0 or from 1e-15 to 1e15, because this engine computes "
+                      "in single precision; use engine flat");
   if (count > 0)
     check_cuda(cudaMemcpyAsync(lengths_.data(), host_lengths_.data(), 2 * count * sizeof(float),
                                cudaMemcpyHostToDevice, on.get()));
@@ -254,9 +254,11 @@ void published_engine::search(context const& ctx, dense_request const& request,
                               std::span<std::vector<dense_candidate>> found,
                               dense_search_work& work) const {
   if (request.k == 0)
-    throw usage_error("engine " + name_ + " finds k neighbours, found a radius; use engine flat");
+    throw usage_error("engine " + name_ +
+                      " finds k neighbours alone, found a radius; use engine flat");
   if (!request.filter.rows.empty() || !request.filter.of_query.empty())
-    throw usage_error("engine " + name_ + " searches all rows, found a filter; use engine flat");
+    throw usage_error("engine " + name_ +
+                      " searches all rows alone, found a filter; use engine flat");
   std::size_t const dimensions = rows_.dimensions();
   std::mutex adding;
   for_each_device(devices_, [&](std::size_t i) {

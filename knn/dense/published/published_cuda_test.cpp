@@ -328,16 +328,15 @@ TEST_P(published_dense_search, refuses_what_it_does_not_do) {
     std::string const name = "engine " + std::string(name_of(engine));
     dense_index const index(gpus(), rows, {.engine = engine});
     EXPECT_EQ(message_of([&] { index.search_range(gpus(), rows, 2); }),
-              name + " finds k neighbours, found a radius; use engine flat");
+              name + " finds k neighbours alone, found a radius; use engine flat");
     for (dense_filter const& one :
          {dense_filter{filter, {}}, dense_filter{{}, std::span(filter).first(2)}})
       EXPECT_EQ(message_of([&] { index.search(gpus(), rows.rows(0, 1), 2, one); }),
-                name + " searches all rows, found a filter; use engine flat");
+                name + " searches all rows alone, found a filter; use engine flat");
     for (vectors const& wrong : {large, small}) {
       std::string const expected =
-          ", row 1: expected a norm of 0 or within 1e-15 to 1e15, as single precision needs; "
-          "engine "
-          "flat takes others";
+          ", row 1: expected a norm of 0 or from 1e-15 to 1e15, because this engine computes in "
+          "single precision; use engine flat";
       EXPECT_EQ(message_of([&] { dense_index(gpus(), wrong, {.engine = engine}); }),
                 name + ": rows" + expected);
       EXPECT_EQ(message_of([&] { index.search(gpus(), wrong, 2); }), name + ": queries" + expected);

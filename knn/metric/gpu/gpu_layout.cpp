@@ -105,7 +105,9 @@ void add(gpu_queries& queries, std::vector<std::uint32_t> const& word) {
   if (queries.begin.empty()) queries.begin.push_back(0);
   constexpr std::size_t most = std::size_t{1} << 31;
   if (queries.letters.size() + word.size() > most)
-    throw usage_error("queries of more than 2^31 letters together are too many for a GPU");
+    throw usage_error(
+        "found queries of more than 2^31 letters together, which a GPU cannot search; search fewer "
+        "queries at a time");
   queries.letters.insert(queries.letters.end(), word.begin(), word.end());
   queries.begin.push_back(static_cast<std::uint32_t>(queries.letters.size()));
   ++queries.count;
@@ -117,7 +119,7 @@ void lay_out_objects(metric_space const& space, word_places order, gpu_layout& l
   constexpr std::uint32_t most = std::uint32_t{1} << 31;
   if (layout.places() >= most)
     throw usage_error(
-        fmt::format("found {} objects, GPUs search less than {}", layout.places(), most));
+        fmt::format("found {} objects, expected less than {} on GPUs", layout.places(), most));
   if (auto const* const vectors = dynamic_cast<vector_space const*>(&space))
     lay_out_vectors(*vectors, layout);
   else
@@ -175,7 +177,7 @@ gpu_queries queries_of(context const& ctx, gpu_layout const& layout,
   std::size_t const count = queries.size();
   if (auto const words = queries.as_words(0, count)) return queries_of(layout, *words);
   if (auto const vectors = queries.as_vectors(0, count)) return queries_of(ctx, layout, *vectors);
-  throw usage_error("GPUs search for vectors and words, not for objects of another type");
+  throw usage_error("GPUs search vectors and words, not objects of other types");
 }
 
 gpu_queries some_of(gpu_layout const& layout, gpu_queries const& all,

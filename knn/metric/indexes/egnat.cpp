@@ -330,7 +330,8 @@ void egnat::read(structure_reader& from, std::uint32_t which, std::size_t depth)
     if (which != 0) nodes_[which].to_centre = from.distances(count);
     return;
   }
-  if (count == 0 || count > arity) throw usage_error("a node of the tree has no such centres");
+  if (count == 0 || count > arity)
+    throw usage_error("a node of the tree has a wrong number of centres");
   nodes_[which].low = from.distances(count * count);
   nodes_[which].high = from.distances(count * count);
   nodes_[which].moved = from.distances(count);

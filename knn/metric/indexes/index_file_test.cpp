@@ -264,7 +264,7 @@ TEST(metric_index_file, numbers_that_cannot_be_are_told_or_do_no_harm) {
 TEST(metric_index_file, what_is_no_index_or_cannot_be_written_is_told) {
   temporary_folder const folder;
   EXPECT_NE(told_by(folder / "absent"), "OK");
-  EXPECT_NE(told_by(written(folder, "1 qid:1 1:0.5\n")).find("no index of rulerank"),
+  EXPECT_NE(told_by(written(folder, "1 qid:1 1:0.5\n")).find("not an index of rulerank"),
             std::string::npos);
   auto const words = std::make_shared<word_space>(some_words(3));
   EXPECT_THROW(metric_index({}, words).save({}, folder / "absent/index"), output_error);

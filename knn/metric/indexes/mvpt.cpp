@@ -66,7 +66,8 @@ class mvp_tree final : public metric_structure {
   explicit mvp_tree(structure_reader& from) : points_(from.objects()), size_(from.number()) {
     own_ = {{}, points_, from.distances(points_.size() * points_.size())};
     if (size_ > points_.size()) read(from, 0);
-    if (from.seen() != size_) throw usage_error("the tree has another number of objects");
+    if (from.seen() != size_)
+      throw usage_error("the number of objects in the tree differs from that of the index");
   }
   mvp_tree(metric_build const& from, std::size_t bucket);
 
@@ -251,7 +252,8 @@ std::uint32_t mvp_tree::read(structure_reader& from, std::size_t level) {
     nodes_[which] = std::move(leaf);
     return which;
   }
-  if (!has_points(level)) throw usage_error("the tree of the index has more levels than points");
+  if (!has_points(level))
+    throw usage_error("the tree of the index has more levels than vantage points");
   std::vector<child> children;
   for (std::size_t c = 0; c < count; ++c) {
     child one;

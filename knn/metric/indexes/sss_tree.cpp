@@ -31,7 +31,8 @@ class sss_tree final : public metric_structure {
  public:
   explicit sss_tree(structure_reader& from) : size_(from.number()) {
     if (size_ > 0) read(from, 0);
-    if (from.seen() != size_) throw usage_error("the tree has another number of objects");
+    if (from.seen() != size_)
+      throw usage_error("the number of objects in the tree differs from that of the index");
   }
   sss_tree(metric_build const& from, std::size_t bucket) : size_(from.objects) {
     if (size_ > 0) make(from, bucket, first_numbers(size_), 0);

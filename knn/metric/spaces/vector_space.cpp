@@ -100,7 +100,7 @@ struct vector_space::implementation {
 vector_space::vector_space(context const& ctx, datasets::vectors const& rows, metric_distance which)
     : implementation_(std::make_unique<implementation>()) {
   if (which == metric_distance::edit)
-    throw usage_error("the edit distance is one of words, not of vectors");
+    throw usage_error("the edit distance compares words, found vectors");
   dense_table& table = implementation_->table;
   table.rows = as_floats(ctx, rows);
   table.which = which;

@@ -158,10 +158,11 @@ bool word_lines::are_columns(std::string_view text, std::string_view by) {
     first_odd = first;
     return true;
   } else {
-    fault = {first, 1,
-             fmt::format("found {} columns in each line, {} of which have words, expected one word "
-                         "a line, in quotes if it holds blanks, or a header such as word,count",
-                         n, words)};
+    fault = {
+        first, 1,
+        fmt::format("found {} columns in each line, {} of them with words; expected one word on "
+                    "each line (in quotes if it has blanks), or a header such as word,count",
+                    n, words)};
   }
   separators = by;
   columns = n;
@@ -184,10 +185,10 @@ word_lines::word_lines(std::string_view text) {
     });
     if (control != line.end() && !fault)
       fault = {number, static_cast<std::size_t>(control - line.begin()) + 1,
-               fmt::format("found a byte of {}, expected words, one a line",
+               fmt::format("found a byte of value {}, expected words, one on each line",
                            static_cast<int>(*control))};
     if ((line.starts_with("{\"") || line.starts_with("[\"")) && !fault)
-      fault = {number, 1, "found JSON, expected words, one a line"};
+      fault = {number, 1, "found JSON, expected words, one on each line"};
     if (++lines == 1)
       begins_with_number = trimmed(line).find_first_not_of("0123456789") == line.npos;
     if (is_quoted(trimmed(line))) ++quoted;
@@ -198,7 +199,7 @@ word_lines::word_lines(std::string_view text) {
   bool const most_are_flagged = lines > 1 && 2 * flagged > lines;
   if (most_are_flagged || (flagged > 0 && begins_with_number)) {
     fault = {first_flagged, 1,
-             "found a word with flags as Hunspell's dictionaries have them, expected words alone; "
+             "found a word with the flags of a Hunspell dictionary, expected words alone; "
              "Hunspell's unmunch writes them"};
     return;
   }
@@ -226,12 +227,13 @@ std::vector<std::string> word_lines::notes() const {
   std::vector<std::string> said;
   std::string_view const and_header = header.empty() ? "" : ", and so is the header";
   if (comments > 0)
-    said.push_back(fmt::format(":{}: passed over {} of comments, this one first", first_comment,
+    said.push_back(fmt::format(":{}: left out {} of comments (this is the first)", first_comment,
                                counted(comments, "line")));
   if (are_counted)
-    said.push_back(fmt::format(
-        ": each line is a word and a number, read as words with counts, which are left out{}",
-        and_header));
+    said.push_back(
+        fmt::format(": each line is a word and a number, read as a word and its count; the counts "
+                    "are left out{}",
+                    and_header));
   else if (!separators.empty())
     said.push_back(fmt::format(
         ": each line has {} columns; column {} is read as words, the others are left out{}",
@@ -239,10 +241,10 @@ std::vector<std::string> word_lines::notes() const {
   else if (are_quoted)
     said.push_back(": each line is in quotes, which are left out");
   else if (odd > 0 && lines > 1)
-    said.push_back(fmt::format(
-        ":{}: {} of {} have a number beside a word, several columns or quotes, this one first; "
-        "the whole line is the word",
-        first_odd, odd, counted(lines, "line")));
+    said.push_back(
+        fmt::format(":{}: {} of {} have several columns, a number after a word, or quotes (this is "
+                    "the first); each whole line is read as the word",
+                    first_odd, odd, counted(lines, "line")));
   return said;
 }
 

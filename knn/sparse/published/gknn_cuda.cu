@@ -110,7 +110,7 @@ class gknn final : public sparse_search_engine {
         memory_(devices_) {
     check_single_precision(index.norms(), "documents");
     if (index.postings() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-      throw device_error("more than 2^31 - 1 terms of documents: too many for a GPU");
+      throw device_error("found more than 2^31 - 1 terms of documents, too many for a GPU");
     auto const begin = index.documents().begin;
     std::vector<std::uint32_t> const begins(begin.begin(), begin.end());
     std::vector<term_weight> const terms = term_weights(ctx, index);
