@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""What fifty labels gain over BM25 on the shop of the tutorial, and on Cranfield.
+
+    demo.py PROGRAM DATA_FOLDER OUT_FOLDER [--seeds 20] [--labels 50] [--draws 10]
+
+Each seed from 1 on is another shop of docs/tutorial/shop.py. The steps are those of docs/tutorial.md: `features` finds 50 candidates
+of each query and joins the shop's own columns; `reduce` chooses documents of the queries at odd positions; `fit` learns from their
+labels; `rank` ranks the candidates of the other queries; `evaluate` compares the NDCG@10 with that of BM25. Rankings of a shop:
+
+  bm25     BM25 of the whole document, without labels
+  chosen   fitted to the --labels documents that `reduce` chooses
+  random   fitted to as many random documents: the mean of --draws draws
+  text     as chosen, without the own columns
+  all      fitted to the labels of all documents of the pool
+
+Cranfield (DATA_FOLDER/text/cranfield) has no own columns, so its `text` is `chosen`. A pair without a judgment is not relevant.
+Writes rows.tsv (a row for each collection), table.md and manifest.json. Needs numpy.
+"""
+
+import random
+import re
+import sys
+
+import common
+import needs
+from validation_parts import mean_with_interval
+
+numpy, = needs.packages("numpy")
+
+TUTORIAL = common.ROOT / "docs/tutorial"
+MEASURE, CANDIDATES, BASELINE = "NDCG@10", 50, "BM25_of_document"
+RANKINGS = ("bm25", "chosen", "random", "text", "all")
+COLUMNS = ("collection", "queries", *RANKINGS, "p")
+
+
+class Collection:
+    """The pools of a collection, and the rankings that are learned from them, in a folder."""
+
+    def __init__(self, given, folder, docs, topics, qrels, own):
+        self.given, self.folder, self.own = given, folder, own
+        self.rulerank = common.program(given.program, "--quiet", cwd=folder)
+        lines = topics.splitlines(True)
+        for name, of in ("learn", lines[0::2]), ("judge", lines[1::2]):
+            (folder / f"{name}.tsv").write_text("".join(of))
+            self.rulerank("features", "--collection", docs, "--topics", f"{name}.tsv", "--candidates", CANDIDATES,
+                          "--qrels", qrels, "--unjudged", 0, "--out", f"{name}-text.txt")
+            if own:
+                self.join(name, docs)
+        self.queries = len(lines[1::2])
+
+    def join(self, name, docs):
+        with open(self.folder / f"{name}-text.txt", encoding="utf-8") as pairs, open(self.folder / "own.csv", "wb") as out:
+            common.call(sys.executable, TUTORIAL / "columns.py", docs, stdin=pairs, stdout=out, stderr=None, capture_output=False)
+        self.rulerank("features", "--pool", f"{name}-text.txt", "--join", "own.csv", "--out", f"{name}.txt")
+
+    def ranked(self, name, train, kind=""):
+        """Ranks the queries to judge by what `fit` learns from documents of the pool."""
+        self.rulerank("fit", "--train", train, "--pool", f"learn{kind}.txt", "--model", "model")
+        self.rulerank("rank", "--model", "model", "--test", f"judge{kind}.txt", "--out", name)
+        return f"{name}={name}"
+
+    def chosen(self, name, kind=""):
+        self.rulerank("reduce", "--train", f"learn{kind}.txt", "--norm", "query-minmax", "--max-documents", self.given.labels,
+                      "--out", "train.txt")
+        return self.ranked(name, "train.txt", kind)
+
+    def drawn(self, draw, kind):
+        lines = (self.folder / f"learn{kind}.txt").read_text().splitlines(True)
+        kept = sorted(random.Random(draw).sample(range(len(lines)), self.given.labels))
+        (self.folder / "train.txt").write_text("".join(lines[i] for i in kept))
+        return self.ranked(f"random-{draw}", "train.txt", kind)
+
+    def row(self, name):
+        """The values of a row of the table."""
+        kind = "" if self.own else "-text"
+        held = (self.folder / f"judge{kind}.txt").read_text()
+        (self.folder / "bm25").write_text("".join(f"{value}\n" for value in re.findall(rf" {BASELINE}:(\S+)", held)))
+        scores = ["bm25=bm25", self.chosen("chosen", kind), self.chosen("text", "-text"),
+                  self.ranked("all", f"learn{kind}.txt", kind), *(self.drawn(draw, kind) for draw in range(self.given.draws))]
+        found = common.told(self.given.program, "evaluate", "--test", f"judge{kind}.txt", "--profile", "trec", "--metrics", MEASURE,
+                            "--scores", *scores, "--compare", "paired-t", "--json", "--quiet", cwd=self.folder)
+        means = {one["name"]: one["averages"][MEASURE] for one in found["systems"]}
+        p, = (one["paired-t"]["p"] for one in found["comparison"]["results"]
+              if one["system"] == "chosen" and one["measure"] == MEASURE)
+        means["random"] = float(numpy.mean([means[f"random-{draw}"] for draw in range(self.given.draws)]))
+        return {"collection": name, "queries": self.queries, **{one: means[one] for one in RANKINGS}, "p": p}
+
+
+def shop(given, folder, seed):
+    common.call(sys.executable, TUTORIAL / "shop.py", folder / "shop", seed)
+    return Collection(given, folder, folder / "shop/docs.jsonl", (folder / "shop/topics.tsv").read_text(),
+                      folder / "shop/qrels", True).row(f"shop, seed {seed}")
+
+
+def cranfield(given, folder):
+    data = given.data / "text/cranfield"
+    (folder / "qrels").write_text(common.cranfield_qrels(data))
+    texts = re.split(r"^\.I .*$", (data / "cran.qry").read_text(), flags=re.M)[1:]
+    topics = "".join(f"{i}\t{' '.join(text.replace('.W', '').split())}\n" for i, text in enumerate(texts, 1))
+    return Collection(given, folder, data / "cran.all.1400", topics, folder / "qrels", False).row("Cranfield")
+
+
+def table(rows, labels):
+    """A row for each collection, the worst first, behind the mean of the shops."""
+    shops = [row for row in rows if row["collection"].startswith("shop")]
+    others = [one for one in RANKINGS if one != "bm25"]
+
+    def cells(row):
+        return [row["collection"], row["queries"], f"{row['bm25']:.4f}", *(f"{row[one] - row['bm25']:+.4f}" for one in others),
+                f"{row['p']:.2g}"]
+
+    def interval(one):
+        return "{:+.4f} ± {:.4f}".format(*mean_with_interval(numpy.array([row[one] - row["bm25"] for row in shops])))
+
+    mean = [f"mean of {len(shops)} shops", shops[0]["queries"], f"{numpy.mean([row['bm25'] for row in shops]):.4f}",
+            *map(interval, others), ""]
+    ordered = sorted(shops, key=lambda row: row["chosen"] - row["bm25"])
+    lost = {one: [row["collection"].split()[-1] for row in shops if row[one] < row["bm25"]] for one in ("chosen", "random")}
+    return common.table(
+        ["collection", "queries", "BM25", f"{labels} chosen labels", f"{labels} random labels",
+         f"{labels} chosen labels, text only", "all labels", "p of the chosen labels (paired t)"],
+        [mean, *map(cells, [row for row in rows if row not in shops] + ordered)],
+        f"{MEASURE}: BM25, and differences to it") + "".join(
+            f"\nSeeds on which {labels} {one} labels lose against BM25: {', '.join(seeds) or 'none'}.\n"
+            for one, seeds in lost.items())
+
+
+def main():
+    given = common.arguments(__doc__, "program", "data", "out", seeds=20, labels=50, draws=10)
+    given.out.mkdir(parents=True, exist_ok=True)
+    rows = []
+    with open(given.out / "rows.tsv", "w", encoding="utf-8") as out:
+        print(*COLUMNS, sep="\t", file=out)
+        for seed in range(given.seeds + 1):
+            with common.scratch() as folder:
+                rows.append(shop(given, folder, seed) if seed else cranfield(given, folder))
+            print(*(f"{rows[-1][one]:.6g}" if isinstance(rows[-1][one], float) else rows[-1][one] for one in COLUMNS), sep="\t",
+                  file=out, flush=True)
+    common.write(given.out / "table.md", table(rows, given.labels))
+    common.manifest(given.out / "manifest.json", build=common.build(given.program),
+                    data={"cranfield": common.checksum(given.data / "text/cranfield"), "shop": "docs/tutorial/shop.py",
+                          "shop.py": common.checksum(TUTORIAL / "shop.py")})
+
+
+if __name__ == "__main__":
+    main()
