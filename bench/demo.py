@@ -38,7 +38,7 @@ class Collection:
 
     def __init__(self, given, folder, docs, topics, qrels, own):
         self.given, self.folder, self.own = given, folder, own
-        self.rulerank = common.program(given.program, "--quiet", cwd=folder)
+        self.rulerank = common.program(given.program, "--threads", 1, "--quiet", cwd=folder)
         lines = topics.splitlines(True)
         for name, of in ("learn", lines[0::2]), ("judge", lines[1::2]):
             (folder / f"{name}.tsv").write_text("".join(of))
@@ -53,13 +53,13 @@ class Collection:
             common.call(sys.executable, TUTORIAL / "columns.py", docs, stdin=pairs, stdout=out, stderr=None, capture_output=False)
         self.rulerank("features", "--pool", f"{name}-text.txt", "--join", "own.csv", "--out", f"{name}.txt")
 
-    def ranked(self, name, train, kind=""):
-        """Ranks the queries to judge by what `fit` learns from documents of the pool."""
-        self.rulerank("fit", "--train", train, "--pool", f"learn{kind}.txt", "--model", "model")
+    def ranked(self, name, train, kind):
+        """Ranks the queries to judge by the card that `fit` learns from documents of the pool, without its comparison of models."""
+        self.rulerank("fit", "--train", train, "--pool", f"learn{kind}.txt", "--model", "model", "--members", "card")
         self.rulerank("rank", "--model", "model", "--test", f"judge{kind}.txt", "--out", name)
         return f"{name}={name}"
 
-    def chosen(self, name, kind=""):
+    def chosen(self, name, kind):
         self.rulerank("reduce", "--train", f"learn{kind}.txt", "--norm", "query-minmax", "--max-documents", self.given.labels,
                       "--out", "train.txt")
         return self.ranked(name, "train.txt", kind)
