@@ -121,14 +121,17 @@ def table(rows, labels):
     mean = [f"mean of {len(shops)} shops", shops[0]["queries"], f"{numpy.mean([row['bm25'] for row in shops]):.4f}",
             *map(interval, others), ""]
     ordered = sorted(shops, key=lambda row: row["chosen"] - row["bm25"])
-    lost = {one: [row["collection"].split()[-1] for row in shops if row[one] < row["bm25"]] for one in ("chosen", "random")}
+    significant = [row["chosen"] > row["bm25"] for row in shops if row["p"] < .05]
     return common.table(
         ["collection", "queries", "BM25", f"{labels} chosen labels", f"{labels} random labels",
          f"{labels} chosen labels, text only", "all labels", "p of the chosen labels (paired t)"],
         [mean, *map(cells, [row for row in rows if row not in shops] + ordered)],
-        f"{MEASURE}: BM25, and differences to it") + "".join(
-            f"\nSeeds on which {labels} {one} labels lose against BM25: {', '.join(seeds) or 'none'}.\n"
-            for one, seeds in lost.items())
+        f"{MEASURE}: BM25, and differences to it") + "\n" + common.table(
+            ["ranking", "shops on which it loses to BM25", "their seeds"],
+            [[one, len(lost), ", ".join(lost)] for one in others
+             for lost in [[row["collection"].split()[-1] for row in shops if row[one] < row["bm25"]]]]) + (
+            f"\nDecisions with {labels} chosen labels (p < .05): deploy {sum(significant)}, keep BM25 "
+            f"{len(significant) - sum(significant)}, undecided {len(shops) - len(significant)}.\n")
 
 
 def main():

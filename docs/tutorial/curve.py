@@ -28,7 +28,8 @@ BAR = 50  # characters of the longest bar
 
 
 def rulerank(*words):
-    done = subprocess.run(["rulerank", *map(str, words), "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(["rulerank", *map(str, words), "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.rstrip())
     return done.stdout

@@ -83,7 +83,8 @@ def chart(title, x_label, lines, levels):
     out = [text((LEFT + right) / 2, bottom + 32, x_label, "middle", "soft")]
     ticks, decimals = steps(low_y, high_y)
     for y in ticks:
-        out += [f'<path class="grid" d="M{LEFT} {at_y(y):.1f}H{right}"/>', text(LEFT - 6, at_y(y) + 4, f"{y:.{decimals}f}", "end", "soft", 11)]
+        out += [f'<path class="grid" d="M{LEFT} {at_y(y):.1f}H{right}"/>',
+                text(LEFT - 6, at_y(y) + 4, f"{y:.{decimals}f}", "end", "soft", 11)]
     for x in sorted(set(xs)):
         out += [f'<path class="line" d="M{at_x(x):.1f} {bottom}v4"/>', text(at_x(x), bottom + 16, f"{x:,}", "middle", "soft", 11)]
     out.append(f'<path class="line" d="M{LEFT} {TOP}V{bottom}H{right}"/>')
