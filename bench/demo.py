@@ -7,11 +7,13 @@ Each seed from 1 on is another shop of docs/tutorial/shop.py. The steps are thos
 of each query and joins the shop's own columns; `reduce` chooses documents of the queries at odd positions; `fit` learns from their
 labels; `rank` ranks the candidates of the other queries; `evaluate` compares the NDCG@10 with that of BM25. Rankings of a shop:
 
-  bm25     BM25 of the whole document, without labels
-  chosen   fitted to the --labels documents that `reduce` chooses
-  random   fitted to as many random documents: the mean of --draws draws
-  text     as chosen, without the own columns
-  all      fitted to the labels of all documents of the pool
+  bm25         BM25 of the whole document, without labels
+  chosen       a card, fitted to the --labels documents that `reduce` chooses
+  random       a card, fitted to as many random documents: the mean of --draws draws
+  chosen-best  as chosen, but what `fit --best` fits: the recommended components
+  random-best  as random, likewise
+  text         as chosen, without the own columns
+  all          a card, fitted to the labels of all documents of the pool
 
 Cranfield (DATA_FOLDER/text/cranfield) has no own columns, so its `text` is `chosen`. A pair without a judgment is not relevant.
 Writes rows.tsv (a row for each collection), table.md and manifest.json. Needs numpy.
@@ -29,7 +31,9 @@ numpy, = needs.packages("numpy")
 
 TUTORIAL = common.ROOT / "docs/tutorial"
 MEASURE, CANDIDATES, BASELINE = "NDCG@10", 50, "BM25_of_document"
-RANKINGS = ("bm25", "chosen", "random", "text", "all")
+# What a ranking is called in the table.
+RANKINGS = {"bm25": "BM25", "chosen": "{} chosen", "random": "{} random", "chosen-best": "{} chosen, `--best`",
+            "random-best": "{} random, `--best`", "text": "{} chosen, text only", "all": "all labels"}
 COLUMNS = ("collection", "queries", *RANKINGS, "p")
 
 
@@ -53,36 +57,47 @@ class Collection:
             common.call(sys.executable, TUTORIAL / "columns.py", docs, stdin=pairs, stdout=out, stderr=None, capture_output=False)
         self.rulerank("features", "--pool", f"{name}-text.txt", "--join", "own.csv", "--out", f"{name}.txt")
 
-    def ranked(self, name, train, kind):
-        """Ranks the queries to judge by the card that `fit` learns from documents of the pool, without its comparison of models."""
-        self.rulerank("fit", "--train", train, "--pool", f"learn{kind}.txt", "--model", "model", "--members", "card")
+    def ranked(self, name, train, kind, members="card"):
+        """Ranks the queries to judge by what `fit` learns from documents of the pool, without its comparison of models."""
+        self.rulerank("fit", "--train", train, "--pool", f"learn{kind}.txt", "--model", "model", "--members", members)
         self.rulerank("rank", "--model", "model", "--test", f"judge{kind}.txt", "--out", name)
         return f"{name}={name}"
 
-    def chosen(self, name, kind):
+    def choose(self, kind):
         self.rulerank("reduce", "--train", f"learn{kind}.txt", "--norm", "query-minmax", "--max-documents", self.given.labels,
-                      "--out", "train.txt")
-        return self.ranked(name, "train.txt", kind)
+                      "--out", f"chosen{kind}.txt")
 
-    def drawn(self, draw, kind):
+    def draw(self, seed, kind):
         lines = (self.folder / f"learn{kind}.txt").read_text().splitlines(True)
-        kept = sorted(random.Random(draw).sample(range(len(lines)), self.given.labels))
-        (self.folder / "train.txt").write_text("".join(lines[i] for i in kept))
-        return self.ranked(f"random-{draw}", "train.txt", kind)
+        kept = sorted(random.Random(seed).sample(range(len(lines)), self.given.labels))
+        (self.folder / "random.txt").write_text("".join(lines[i] for i in kept))
+
+    def rankings(self, kind):
+        """NAME=FILE of the scores of each ranking, one of them for each draw."""
+        for text in dict.fromkeys((kind, "-text")):
+            self.choose(text)
+        yield "bm25=bm25"
+        yield self.ranked("chosen", f"chosen{kind}.txt", kind)
+        yield self.ranked("chosen-best", f"chosen{kind}.txt", kind, "recommended")
+        yield self.ranked("text", "chosen-text.txt", "-text")
+        yield self.ranked("all", f"learn{kind}.txt", kind)
+        for seed in range(self.given.draws):
+            self.draw(seed, kind)
+            yield self.ranked(f"random.{seed}", "random.txt", kind)
+            yield self.ranked(f"random-best.{seed}", "random.txt", kind, "recommended")
 
     def row(self, name):
         """The values of a row of the table."""
         kind = "" if self.own else "-text"
         held = (self.folder / f"judge{kind}.txt").read_text()
         (self.folder / "bm25").write_text("".join(f"{value}\n" for value in re.findall(rf" {BASELINE}:(\S+)", held)))
-        scores = ["bm25=bm25", self.chosen("chosen", kind), self.chosen("text", "-text"),
-                  self.ranked("all", f"learn{kind}.txt", kind), *(self.drawn(draw, kind) for draw in range(self.given.draws))]
         found = common.told(self.given.program, "evaluate", "--test", f"judge{kind}.txt", "--profile", "trec", "--metrics", MEASURE,
-                            "--scores", *scores, "--compare", "paired-t", "--json", "--quiet", cwd=self.folder)
+                            "--scores", *self.rankings(kind), "--compare", "paired-t", "--json", "--quiet", cwd=self.folder)
         means = {one["name"]: one["averages"][MEASURE] for one in found["systems"]}
         p, = (one["paired-t"]["p"] for one in found["comparison"]["results"]
               if one["system"] == "chosen" and one["measure"] == MEASURE)
-        means["random"] = float(numpy.mean([means[f"random-{draw}"] for draw in range(self.given.draws)]))
+        for one in ("random", "random-best"):
+            means[one] = float(numpy.mean([means[f"{one}.{seed}"] for seed in range(self.given.draws)]))
         return {"collection": name, "queries": self.queries, **{one: means[one] for one in RANKINGS}, "p": p}
 
 
@@ -123,12 +138,11 @@ def table(rows, labels):
     ordered = sorted(shops, key=lambda row: row["chosen"] - row["bm25"])
     significant = [row["chosen"] > row["bm25"] for row in shops if row["p"] < .05]
     return common.table(
-        ["collection", "queries", "BM25", f"{labels} chosen labels", f"{labels} random labels",
-         f"{labels} chosen labels, text only", "all labels", "p of the chosen labels (paired t)"],
+        ["collection", "queries", *(name.format(labels) for name in RANKINGS.values()), f"p of {labels} chosen (paired t)"],
         [mean, *map(cells, [row for row in rows if row not in shops] + ordered)],
         f"{MEASURE}: BM25, and differences to it") + "\n" + common.table(
             ["ranking", "shops on which it loses to BM25", "their seeds"],
-            [[one, len(lost), ", ".join(lost)] for one in others
+            [[RANKINGS[one].format(labels), len(lost), ", ".join(lost)] for one in others
              for lost in [[row["collection"].split()[-1] for row in shops if row[one] < row["bm25"]]]]) + (
             f"\nDecisions with {labels} chosen labels (p < .05): deploy {sum(significant)}, keep BM25 "
             f"{len(significant) - sum(significant)}, undecided {len(shops) - len(significant)}.\n")
