@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""curve.py: what labels are worth on a pool of your own, beside random labels and a single feature.
+"""curve.py: NDCG@10 by the number of labels on a pool of your own, compared with random labels and with one feature.
 
     curve.py --pool POOL --answers ANSWERS.tsv --held HELD --feature BM25_of_document
              [--labels 10,20,50,100,200] [--draws 10] [--norm query-minmax] [--out CURVE.svg]
 
-POOL is a file without judgments (label -1), ANSWERS.tsv has the columns line and label of it, as `reduce --oracle
-file:ANSWERS.tsv` reads them; HELD is a file of other topics with judgments. For each number of labels the documents
-that `reduce` chooses are fitted, and so are, in --draws random draws (0 for none), as many of those with an answer;
-each model ranks HELD. Three rankers beside each other: what `fit` recommends on the chosen documents and on the random
-ones, and a ridge regression on the chosen ones. A table and bars of NDCG@10 go to standard output, with what is
-better than --feature or worse, and by how much; the curve goes to --out. The program `rulerank` is the one in PATH.
+POOL has pairs without judgments (label -1). ANSWERS.tsv has columns line and label, as `reduce --oracle file:ANSWERS.tsv` reads them.
+HELD has pairs of other queries with judgments. For each number of labels, the script fits three models and ranks HELD by them: `fit` on
+the documents that `reduce` chooses, `fit` on random documents with an answer (the mean of --draws draws; 0 for none), and a ridge
+regression on the chosen documents. It prints a table with bars, and the differences to --feature, and draws the curve into --out. It
+runs the `rulerank` in PATH.
 """
 
 import argparse
@@ -20,16 +19,17 @@ import subprocess
 import sys
 import tempfile
 
-import svg_lines
+import svg
 
 MEASURE = "NDCG@10"
 CHOSEN, RANDOM, RIDGE = "chosen", "random", "ridge, chosen"
-COLOURS = {CHOSEN: ("#0b6e4f", ""), RANDOM: ("#0b6e4f", "5 3"), RIDGE: ("#2b5c9e", "")}
+STYLES = {CHOSEN: ("on", ""), RANDOM: ("on", "5 3"), RIDGE: ("other", "")}
 BAR = 50  # characters of the longest bar
 
 
 def rulerank(*words):
-    done = subprocess.run(["rulerank", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(["rulerank", *map(str, words), "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr.rstrip())
     return done.stdout
@@ -63,9 +63,10 @@ class Story:
         path.write_text("".join(f"{line}\n" for line in lines))
         return path
 
-    def rank(self, name, train, *members):
+    def rank(self, name, train, members="card"):
         model, scores = self.folder / "model", self.folder / name
-        rulerank("fit", "--train", train, "--pool", self.given.pool, "--unlabelled", -1, "--model", model, *members)
+        rulerank("fit", "--train", train, "--pool", self.given.pool, "--unlabelled", -1, "--model", model, "--members", members,
+                 "--quiet")
         rulerank("rank", "--model", model, "--test", self.given.held, "--unlabelled", -1, "--out", scores, "--quiet")
         self.scores.append(f"{name}={scores}")
         return name
@@ -101,7 +102,7 @@ def curve(story):
             break  # all has been chosen
         counts.append(count)
         names[CHOSEN][count] = [story.rank(f"chosen-{count}", train)]
-        names[RIDGE][count] = [story.rank(f"ridge-{count}", train, "--members", "linear")]
+        names[RIDGE][count] = [story.rank(f"ridge-{count}", train, "linear")]
         names[RANDOM][count] = [story.rank(f"random-{count}-{draw}", story.drawn(count, draw)) for draw in range(story.given.draws)]
     if not story.given.draws:
         del names[RANDOM]
@@ -109,20 +110,20 @@ def curve(story):
 
 
 def verdicts(feature, counts, names, means, against):
-    """Sentences on who wins and who loses, by the figures alone."""
-    def sign(difference, p):
-        kind = "above" if difference > 0 else "below"
-        return f"{abs(difference):.4f} {kind} {feature} (p {p:.2g}{', too little to tell' if p > .05 else ''})"
+    """A sentence for each ranking on chosen documents, and one that says where `fit` on them loses."""
+    def sentence(labels, line):
+        difference, p = against[names[line][labels][0]]
+        return f"{labels} labels, {line}: {difference:+.4f} (p = {p:.2g}{', not significant' if p >= .05 else ''})"
 
-    said = [f"{labels} labels, {line}: {sign(*against[names[line][labels][0]])}" for labels in counts for line in (CHOSEN, RIDGE)]
-    others = {feature: {labels: ["feature"] for labels in counts}, "ridge regression on the same documents": names[RIDGE],
+    others = {feature: {labels: ["feature"] for labels in counts}, "ridge regression": names[RIDGE],
               "random documents": names.get(RANDOM, {})}
     lost = []
     for called, rankings in others.items():
         where = [str(labels) for labels in rankings if means[names[CHOSEN][labels][0]] < mean(rankings[labels], means)]
         if where:
             lost.append(f"to {called} with {', '.join(where)} labels")
-    return said + ["Where the method, fit on chosen documents, loses: " + ("; ".join(lost) or "nowhere here") + "."]
+    return [f"Differences to {feature}:", *(sentence(labels, line) for labels in counts for line in (CHOSEN, RIDGE)),
+            f"fit on chosen documents loses {'; '.join(lost) or 'nowhere'}."]
 
 
 def mean(rankings, means):
@@ -130,16 +131,15 @@ def mean(rankings, means):
 
 
 def picture(feature, counts, names, means, full):
-    lines = [svg_lines.Line({CHOSEN: "fit, chosen documents", RANDOM: "fit, random documents",
-                             RIDGE: "ridge, chosen documents"}[name], *COLOURS[name],
-                            [(labels, mean(of[labels], means)) for labels in counts]) for name, of in names.items()]
-    levels = [svg_lines.Level(feature.replace("_", " "), "#c1440e", means["feature"]),
-              svg_lines.Level("fit, all labels", "#0b6e4f", means[full])]
-    return svg_lines.chart(f"{MEASURE} of held-out topics", "labelled documents", lines, levels)
+    labels = {CHOSEN: "fit, chosen documents", RANDOM: "fit, random documents", RIDGE: "ridge, chosen documents"}
+    lines = [svg.Line(labels[name], *STYLES[name], [(count, mean(of[count], means)) for count in counts])
+             for name, of in names.items()]
+    levels = [svg.Level(feature.replace("_", " "), "off", means["feature"]), svg.Level("fit, all labels", "on", means[full])]
+    return svg.chart(f"{MEASURE} of held-out queries", "labelled documents", lines, levels)
 
 
 def report(story, counts, names, means, against, full):
-    print(f"{MEASURE} of held-out topics")
+    print(f"{MEASURE} of held-out queries")
     rows = [(f"{labels} labels, {name}", mean(of[labels], means)) for labels in counts for name, of in names.items()]
     rows += [(story.given.feature, means["feature"]), (f"all {len(story.labelled)} labels", means[full])]
     width = max(len(name) for name, _ in rows)
