@@ -36,7 +36,7 @@ BAD = [
     bad("a query whose lines are not together", b"1 qid:1 1:1\n1 qid:2 1:1\n0 qid:1 1:2\n",
         '{in}:3:3: found query "1" again'),
     bad("a query without an id", b"1 qid: 1:1\n", "{in}:1:3: "),
-    bad("a line without its query", b"1 qid:1 1:1\n0 1:1\n", "{in}:2:3: no qid found"),
+    bad("a line without its query", b"1 qid:1 1:1\n0 1:1\n", "{in}:2:3: found no qid"),
     bad("a query on one line alone", b"1 1:1\n0 qid:1 1:1\n", "{in}:2:3: "),
     bad("two queries on a line", b"1 qid:1 qid:2 1:1\n", "{in}:1:9: "),
     # Features.
@@ -46,7 +46,7 @@ BAD = [
     bad("a negative feature", b"1 qid:1 -3:1\n", "{in}:1:9: feature"),
     bad("feature 2^31", b"1 qid:1 2147483648:1\n", "{in}:1:9: feature"),
     bad("a word for a feature", b"1 qid:1 1:1 cost:1\n", "{in}:1:13: found a feature by name"),
-    bad("no colon", b"1 qid:1 7\n", '{in}:1:9: "7" without a colon'),
+    bad("no colon", b"1 qid:1 7\n", '{in}:1:9: found "7" without a colon'),
     bad("tabs between numbers", b"1\tqid:1\t0.5\t0.25\n", "{in}:1:9: "),
     bad("commas between features", b"1 qid:1 1:1,2:1\n", "{in}:1:11: value"),
     # Values.
