@@ -41,7 +41,7 @@ BAD = [
     bad("two queries on a line", b"1 qid:1 qid:2 1:1\n", "{in}:1:9: "),
     # Features.
     bad("a duplicate feature", b"1 qid:1 5:1 5:2\n", "{in}:1:13: found feature 5 twice"),
-    bad("a duplicate feature, apart", b"1 qid:1 5:1 3:1 5:2\n", "{in}:1:17: feature 5"),
+    bad("a duplicate feature, apart", b"1 qid:1 5:1 3:1 5:2\n", "{in}:1:17: found feature 5"),
     bad("feature 0", b"1 qid:1 0:1\n", "{in}:1:9: found feature 0, expected 1 or more"),
     bad("a negative feature", b"1 qid:1 -3:1\n", "{in}:1:9: feature"),
     bad("feature 2^31", b"1 qid:1 2147483648:1\n", "{in}:1:9: feature"),

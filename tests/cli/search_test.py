@@ -1083,7 +1083,7 @@ class Refused(Search):
              "--index {docs} is an input too"),
             ("a tag of two words", search + "--run {out}.r --tag 'my tag'",
              'found the tag "my tag", expected one word'),
-            ("a tag without a run", search + "--tag mine", "--tag without --run"),
+            ("a tag without a run", search + "--tag mine", "--tag needs --run"),
             ("no tag", search + "--run {out}.r --tag ''", "tag"),
             ("a query's id with a blank",
              "search text --collection {docs} --queries {in} --run {out}",
