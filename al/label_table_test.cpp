@@ -108,7 +108,7 @@ TEST_F(label_tables, keep_what_is_used_in_the_journal_which_replays_it) {
   auto other = rows();
   for (answer& row : other) row.label = *row.label + 1;
   EXPECT_PRED2(says, message_of([&] { label_table const table(other, "t", pool_, &journal); }),
-               "...the journal has...");
+               "...the label in the journal...");
 }
 
 TEST_F(label_tables, differ_from_no_label_of_the_pool) {
@@ -118,7 +118,7 @@ TEST_F(label_tables, differ_from_no_label_of_the_pool) {
     label_table const table({{3, {}, 7}}, "t", pool_, nullptr);
   });
   EXPECT_PRED2(says, message, "t:7:...");
-  EXPECT_PRED2(says, message, "...pool has...");
+  EXPECT_PRED2(says, message, "...the label in pool...");
 }
 
 }  // namespace

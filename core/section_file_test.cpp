@@ -81,7 +81,7 @@ TEST(section_file, damage_in_any_piece_is_refused) {
   EXPECT_EQ(said_of(bytes), "OK");
   for (std::size_t const at : {std::size_t{64}, size / 2, size}) {
     bytes[at] = 'b';
-    EXPECT_EQ(said_of(bytes), "index:1:1: letters of this index are damaged");
+    EXPECT_EQ(said_of(bytes), "index:1:1: letters of this index are damaged; make the index again");
     bytes[at] = 'a';
   }
   bytes[50] = 'b';  // after the numbers of the prefix

@@ -193,7 +193,7 @@ TEST(make_dataset, names_what_is_wrong) {
   EXPECT_EQ(fault_of({}), "OK");
   EXPECT_EQ(fault_of({}, HUGE_VAL),
             "arrays:2:1: value of feature 1 is infinite, expected a finite number or NaN");
-  EXPECT_EQ(fault_of({}, 1, -1), "arrays:2:1: column -1, expected 0 to 2147483646");
+  EXPECT_EQ(fault_of({}, 1, -1), "arrays:2:1: found column -1, expected 0 to 2147483646");
   document_arrays about;
   std::vector<std::int32_t> const labels{0, -2};
   about.labels = labels;
@@ -207,7 +207,7 @@ TEST(make_dataset, names_what_is_wrong) {
   about = {};
   views const ids{"a", "b c"};
   about.ids = ids;
-  EXPECT_EQ(fault_of(about), "arrays:2:1: id \"b c\", expected text without blanks");
+  EXPECT_EQ(fault_of(about), "arrays:2:1: found id \"b c\", expected text without blanks");
   about = {};
   views const comments{"a", "b\nc"};
   about.comments = comments;

@@ -70,8 +70,8 @@ TEST(libsvm, what_it_cannot_express_is_named) {
   };
   EXPECT_EQ(said(1, falling), "p:1:1: found index 1 after 2, expected ascending indexes from 0");
   EXPECT_EQ(said(1, infinite), "p:1:1: found value inf of index 2, expected a finite number");
-  EXPECT_EQ(said(0.5, fine), "p:1:1: label 0.5, expected an integer of 0 or more");
-  EXPECT_EQ(said(std::nan(""), fine), "p:1:1: label nan, expected an integer of 0 or more");
+  EXPECT_EQ(said(0.5, fine), "p:1:1: found label 0.5, expected an integer of 0 or more");
+  EXPECT_EQ(said(std::nan(""), fine), "p:1:1: found label nan, expected an integer of 0 or more");
   EXPECT_EQ(said(-1, fine), "OK");
 }
 

@@ -142,7 +142,7 @@ TEST_F(trec_files, qrels_with_the_header_of_beir) {
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
   std::string const header = "query-id corpus-id score\n";
   input_and_message const rows[] = {
-      {header, ":1:1: found no judgments, expected a line for each"},
+      {header, ":1:1: found no judgments, expected a line for each judgment"},
       {header + header,
        ":2:20: found 'score', expected a whole number as label, the third of 3 columns or the "
        "fourth of 4"},
@@ -168,8 +168,8 @@ TEST_F(trec_files, a_byte_order_mark_is_no_part_of_the_first_id) {
 TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_qrels(ctx, path); };
   input_and_message const rows[] = {
-      {"", ":1:1: found no judgments, expected a line for each"},
-      {"# none\n", ":1:1: found no judgments, expected a line for each"},
+      {"", ":1:1: found no judgments, expected a line for each judgment"},
+      {"# none\n", ":1:1: found no judgments, expected a line for each judgment"},
       {"#none\n", ":1:1: found 1 column, expected 4 (qid, iteration, docno, label), ..."},
       {"1 0 a 1\n#judged by me\n",
        ":2:12: found 3 columns, expected 4 (qid, iteration, docno, label); a comment begins with # "

@@ -201,8 +201,7 @@ void rule_source::prepare(std::size_t f, fold_ranker& to) const {
         datasets::apply_discretizer(ctx_, parts->reduce_size > 0 ? reduced : all, *cuts));
     if (itemsets(training->feature_count(), member.scoring.rule_size) > most_itemsets) {
       to.lacks = fmt::format(
-          "rules of size {} of {} features are too many to count for a report; use `rulerank "
-          "explain`",
+          "found too many rules of size {} of {} features; `rulerank explain` shows them",
           member.scoring.rule_size, training->feature_count());
       return;
     }

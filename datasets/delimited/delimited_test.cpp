@@ -176,7 +176,7 @@ TEST(delimited, reads_texts_of_queries_as_ids) {
   EXPECT_EQ(read("label,qid,a\n2,blue%20shoes,1\n").queries.at(0).qid, "blue%20shoes");
   EXPECT_EQ(warnings, std::vector<std::string>{});
   std::string_view const alone = "label,query,a\n2,,1\n";
-  EXPECT_EQ(message_of([&] { read(std::string(alone)); }), "f.csv:2:3: no qid, expected one");
+  EXPECT_EQ(message_of([&] { read(std::string(alone)); }), "f.csv:2:3: found no qid, expected one");
 }
 
 TEST(delimited, reads_what_the_columns_say) {
@@ -259,12 +259,13 @@ std::vector<odd_file> odd_files() {
       {"titles in another case", "a,Label,QID,DocId\n2,1,1,1\n", "OK"},
       // Invalid headers.
       {"empty", "", "f:1:1: found no documents, expected a header and records"},
-      {"a blank header", "\nlabel,qid\n1,1\n", "f:1:1: a column without a name"},
-      {"blank", " \n\n", "f:1:2: a column without a name"},
+      {"a blank header", "\nlabel,qid\n1,1\n", "f:1:1: found a column without a name"},
+      {"blank", " \n\n", "f:1:2: found a column without a name"},
       {"a header alone", "label,qid,a\n",
        "f:1:1: found no documents, expected a header and records"},
       {"no column of labels", "qid,a\n1,2\n", "f:1:1: found no column label, expected one"},
-      {"a column without a name", "label,qid,,a\n1,1,2,3\n", "f:1:11: a column without a name"},
+      {"a column without a name", "label,qid,,a\n1,1,2,3\n",
+       "f:1:11: found a column without a name"},
       {"a column twice", "label,qid,a,b,a\n1,1,2,3,4\n", "f:1:15: found column \"a\" twice"},
       {"two qids", "label,qid,qid\n1,1,2\n", "f:1:11: found column \"qid\" twice"},
       {"a number twice", "label,qid,1,01\n1,1,2,3\n", "f:1:13: found feature 1 twice"},
@@ -286,7 +287,7 @@ std::vector<odd_file> odd_files() {
       {"a word for a value", "label,qid,a\n1,1,2\n\n0,2,x\n",
        "f:4:5: value \"x\" of feature a is not"},
       {"a fault behind a quoted line end", "label,qid,docid,a\n1,1,\"d\",2\n0,1,\"d\n\",x\n",
-       "f:3:6: docid \"d\\x0a\", expected one word"},
+       "f:3:6: found docid \"d\\x0a\", expected one word"},
       {"a value on the record's second line", "label,qid,a,b\n1,1,\"1\",2\n0,1,\"\n\",x\n",
        "f:3:6: value \"\\x0a\" of feature a is not a number"},
       {"an infinite value", "label,qid,a\n1,1,inf\n",
@@ -299,8 +300,9 @@ std::vector<odd_file> odd_files() {
       {"no label", "label,qid,a\n1,1,2\n,1,2\n",
        "f:3:1: found no label, expected an integer of 0 or more"},
       {"a word for a label", "label,qid,a\ngood,1,2\n", "f:2:1: label \"good\" is not a number"},
-      {"no qid in a record", "label,qid,a\n1,,2\n", "f:2:3: no qid, expected one"},
-      {"a qid that is a comment", "label,qid,a\n1,#,2\n", "f:2:3: qid \"#\", expected one word"},
+      {"no qid in a record", "label,qid,a\n1,,2\n", "f:2:3: found no qid, expected one"},
+      {"a qid that is a comment", "label,qid,a\n1,#,2\n",
+       "f:2:3: found qid \"#\", expected one word"},
       {"query apart", "label,qid,a\n1,x,1\n1,y,1\n0,x,1\n", "f:4:3: found query \"x\" again"},
       {"query apart behind a fault", "label,qid,a\n1,x,1\n1,y,z\n0,x,1\n", "f:3:5: value \"z\""},
       {"a quote in a cell", "label,qid,a\n1,q\"1\",2\n", "f:2:4: found a quote inside a cell"},

@@ -258,7 +258,7 @@ TEST_F(judgment_files, what_a_form_cannot_hold) {
   for (row const& one :
        std::vector<row>{{"1 0 a 0.5\n", judgment_form::qrels,
                          ":1:5: found grade 0.5 of document \"a\", expected a whole number for "
-                         "qrels; --to csv, rre and srw hold fractions"},
+                         "qrels; --to csv, rre and srw can hold fractions"},
                         {"qid,docid,rating\n1,a b,1\n", judgment_form::qrels,
                          ":2:3: found document \"a b\", expected one word other than # for qrels"},
                         {"qid,docid,rating\n1 2,a,1\n", judgment_form::qrels,
@@ -342,8 +342,9 @@ TEST_F(judgment_files, what_letor_cannot_hold) {
       complaint("1 0 a 1\n", "a b"),
       ":1:43: found the feature \"a b\", expected a name that begins with a letter and has no "
       "blanks, colons and #, for letor");
-  EXPECT_EQ(complaint("1 0 a -1\n", "t"),
-            ":1:5: found grade -1 of document \"a\", expected a whole number from 0 on for letor");
+  EXPECT_EQ(
+      complaint("1 0 a -1\n", "t"),
+      ":1:5: found grade -1 of document \"a\", expected a whole number of 0 or more for letor");
   EXPECT_EQ(complaint("1 0 b 1\n", "t"),
             ":1:1: found no document with a judgment, expected at least one");
 }

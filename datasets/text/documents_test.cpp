@@ -808,7 +808,7 @@ TEST_F(text_files, svmlight_faults) {
   auto const says = [&](char const* text, char const* what) {
     EXPECT_EQ(complaint(text, text_format::svmlight), what);
   };
-  says("1 1:1\nx 1:1\n", ":2:1: label \"x\", expected a finite number");
+  says("1 1:1\nx 1:1\n", ":2:1: found label \"x\", expected a finite number");
   says("1 1:inf\n", ":1:5: value \"inf\" of feature 1 is infinite, expected a finite number");
   says("1 1:NULL\n", ":1:5: value \"NULL\" of feature 1 is missing, expected a finite number");
   says("1 2:1 2:1\n", ":1:7: found feature 2 twice, expected each feature once");

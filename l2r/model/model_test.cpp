@@ -160,7 +160,7 @@ TEST(model, foreign_earlier_and_later_files) {
   // Correct checksum, invalid contents.
   for (std::string const header : {"", "{}", "[1,2]", "{\"cuts\": 3}"})
     EXPECT_TRUE(message_of(file_of(header)).starts_with("m.model:")) << header;
-  for (auto const& [header, begin] : {std::pair{"{\"a\": b}", "m.model:2:7: malformed"},
+  for (auto const& [header, begin] : {std::pair{"{\"a\": b}", "m.model:2:7: found malformed"},
                                       {"{\"a\": [1, 1e999]}", "m.model:2:11: found 1e999, "}})
     EXPECT_TRUE(message_of(file_of(header)).starts_with(begin)) << message_of(file_of(header));
   std::string const nested(100'000, '[');

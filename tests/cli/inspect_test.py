@@ -172,7 +172,7 @@ class Inspect(harness.CommandLine):
         moved = {one["feature"]: one["moved"] for one in linear["features"]}
         self.assertEqual(max(moved, key=moved.get), 1)
         text = self.expect(0, *line, "--top", "2").stdout.decode()
-        for part in ("Member 1, kind scorecard", "Member 2, kind linear", "What features move scores by",
+        for part in ("Member 1, kind scorecard", "Member 2, kind linear", "Mean influence of features on scores",
                      "documents  bar", "moves    weight"):
             self.assertIn(part, text)
         self.expect(2, "inspect", "--model", "best.model", "--documents", "5",

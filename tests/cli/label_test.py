@@ -116,7 +116,7 @@ class Label(LabelServer):
         self.expect(2, *names, "--label-names", "a,,b", message="found an empty name")
         self.expect(2, *names, "--label-names", "a,a", message="found 'a,a', expected two or more different names")
         self.file("guide.txt", b"gr\xf6\xdfe")
-        self.expect(3, *self.WHAT, message="guide.txt:1:3: found the byte F6, expected UTF-8, the text is perhaps")
+        self.expect(3, *self.WHAT, message="guide.txt:1:3: found the byte F6, expected UTF-8, but the text is perhaps")
         self.file("guide.txt", b"x" * 70000)
         self.expect(3, *self.WHAT, message="guide.txt:1:1: found 70000 bytes, expected at most 65536")
 

@@ -120,8 +120,8 @@ class Pipeline(harness.CommandLine):
         topics.write_bytes(wrong)
         self.pipeline("off", "--quiet")
         errors = self.pipeline("out", "--correct").stderr.decode()
-        self.assertIn("'boundrry' is searched as 'boundary'", errors)
-        self.assertIn("'shokk' is searched as 'shock'", errors)
+        self.assertIn("searched 'boundrry' as 'boundary'", errors)
+        self.assertIn("searched 'shokk' as 'shock'", errors)
         for name in ("candidates.run", "letor.txt", "features.tsv", "table.md"):
             self.assertEqual(re.sub(SUMS, "", self.read_text(f"out/{name}")), re.sub(SUMS, "", self.read_text(f"right/{name}")), name)
         for name in ("candidates.run", "letor.txt"):
@@ -254,7 +254,7 @@ class Pipeline(harness.CommandLine):
         for more, message in (
                 (words[:2], "--vectors needs --topic-vectors"),
                 (words[2:4], "--topic-vectors needs --vectors"),
-                (["--candidates-from", "dense"], "--candidates-from without --vectors"),
+                (["--candidates-from", "dense"], "--candidates-from needs --vectors"),
                 (["--dense-metric", "ip"], "--dense-metric needs --vectors"),
                 (["--fusion", "isr"], "--fusion needs --candidates-from both"),
                 ([*words, "--candidates-from", "text", "--rrf-k", "1"],
@@ -539,7 +539,7 @@ class Pipeline(harness.CommandLine):
                ':121:1: found the id "D 1", expected one word\n')
         broken("qrels", b"T1 0 D1\n", ":1:")
         broken("qrels", b"X1 0 D1 1\n", ":1:")
-        broken("qrels", QRELS + b"T4 0 D7 901\n", f":{len(QRELS.splitlines()) + 1}:1: found the "
+        broken("qrels", QRELS + b"T4 0 D7 901\n", f":{len(QRELS.splitlines()) + 1}:1: found "
                "grade 901 of document 'D7', whose gain exceeds a double; expected at most 900")
 
 

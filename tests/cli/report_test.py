@@ -229,7 +229,7 @@ class Report(harness.CommandLine):
         self.assertGreater(len(titles), 3)
         shown = json.loads(found.scripts[0])["parts"][0] if len(found.scripts) > 1 else None
         for title in titles[:3]:
-            docid = re.search(r"score of document (\S+)", title)[1]
+            docid = re.search(r"score of document ([^\s,]+)", title)[1]
             fold, = (path.parent.name for path in (self.folder / "data").glob("Fold*/test.txt")
                      if f"docid = {docid}\n" in path.read_text())
             said = json.loads(self.expect(
@@ -472,7 +472,7 @@ class Report(harness.CommandLine):
         fold = self.folder / "result/folds/Fold2.json"
         good = fold.read_text()
         fold.write_text(good.replace('"Fold2"', '"Fold3"', 1))
-        self.expect(3, "report", "result", "--out", "x", message="Fold2.json: damaged")
+        self.expect(3, "report", "result", "--out", "x", message="Fold2.json: these results are damaged")
         fold.write_text(good)
         results = self.folder / "result/results.json"
         results.write_text(results.read_text().replace('"letor"', '"leto"', 1))

@@ -208,7 +208,7 @@ class SearchDense(harness.CommandLine):
                         message=f"--values {name}: expected a name that ends with .fvecs, .fbin or .npy")
         self.expect(2, *line, "--tag", "mine", message="--tag needs --run")
         for option in ("--ids", "--query-ids"):
-            self.expect(2, *line, "--out", "near.npy", option, ids, message=f"{option} beside --out near.npy")
+            self.expect(2, *line, "--out", "near.npy", option, ids, message=f"{option} has no effect with --out near.npy")
         self.expect(0, *line, "--out", "near.IVECS", "--ids", ids, "--run", "near.run", "--k", 2)
         self.assertEqual(len(read_vecs((self.folder / "near.IVECS").read_bytes(), "i")), 5)
         self.assertEqual((self.folder / "near.run").read_text().split()[2][0], "r")
@@ -231,7 +231,7 @@ class SearchDense(harness.CommandLine):
         self.expect(2, *line, "--collection", named, "--queries", asked, message="base: found no format of vectors")
         self.expect(2, *line, "--collection", base, "--queries", asked, "--queries-format", "fvec", message="fvec")
         self.expect(2, "search", "dense", "--collection", base, "--index", "i", "--queries-format", "npy",
-                    message="--queries-format without --queries")
+                    message="--queries-format needs --queries")
 
     def test_an_index_keeps_ids(self):
         rows, queries = drawn(30, 3, 8), drawn(4, 3, 9)

@@ -591,13 +591,13 @@ class Vectors(Search):
     def test_bad_rows(self):
         rows = []
         for name, data, message in (
-                ("label", b"1 1:1\nspam 1:1\n", ':2:1: label "spam", expected a finite number'),
-                ("no label", b"1:1 2:1\n", ':1:1: label "1:1", expected a finite number'),
+                ("label", b"1 1:1\nspam 1:1\n", ':2:1: found label "spam", expected a finite number'),
+                ("no label", b"1:1 2:1\n", ':1:1: found label "1:1", expected a finite number'),
                 ("no number for a label", b"nan 2:1\n", ':1:1: label "nan"'),
                 ("column", b"1 2:1 x:1\n", ':1:7: feature "x" is not a number'),
                 ("column below 0", b"1 -2:1\n", ':1:3: feature "-2" is not a number'),
                 ("column above all", b"1 2147483648:1\n", ':1:3: feature "2147483648" is too large'),
-                ("no colon", b"1 2:1 3\n", ':1:7: "3" without a colon'),
+                ("no colon", b"1 2:1 3\n", ':1:7: found "3" without a colon'),
                 ("value", b"1 2:x\n", ':1:5: value "x" of feature 2 is not a number'),
                 ("no value", b"1 2:\n", ':1:5: value "" of feature 2 is not a number'),
                 ("nan", b"1 2:1\n1 2:nan\n", ':2:5: value "nan" of feature 2 is missing'),
@@ -669,7 +669,7 @@ class Correct(Search):
         done = self.expect(0, *self.line, "--queries", self.bad, "--correct", "--manifest", "m")
         self.assertEqual(done.stdout, self.expect(0, *self.line, "--queries", self.good).stdout)
         errors = done.stderr.decode()
-        for said in ("query a: searched 'boundrry' as 'boundary'", "'layerr' is searched as 'layer'",
+        for said in ("query a: searched 'boundrry' as 'boundary'", "searched 'layerr' as 'layer'",
                      "--correct replaced 3 words in 2 queries"):
             self.assertIn(said, errors)
         changes = json.loads((self.folder / "m").read_text())["corrections"]
@@ -1083,7 +1083,7 @@ class Refused(Search):
              "--index {docs} is an input too"),
             ("a tag of two words", search + "--run {out}.r --tag 'my tag'",
              'found the tag "my tag", expected one word'),
-            ("a tag without a run", search + "--tag mine", "--tag without --run"),
+            ("a tag without a run", search + "--tag mine", "--tag needs --run"),
             ("no tag", search + "--run {out}.r --tag ''", "tag"),
             ("a query's id with a blank",
              "search text --collection {docs} --queries {in} --run {out}",

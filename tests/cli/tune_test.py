@@ -410,7 +410,7 @@ class Tune(harness.CommandLine):
         self.assertEqual(judged(), best["validation"])
         kept = best["defaults"]["kept"]
         self.assertIn("gained nothing over the recommended members, which are kept: " if kept else
-                      " over the recommended members, on the ", said[-1])
+                      " over the recommended members on the ", said[-1])
         if kept:
             self.assertEqual(self.read("m"), model)
             self.assertEqual(len(best["members"]), 2)
@@ -450,11 +450,11 @@ class Tune(harness.CommandLine):
                 with self.subTest(kinds=kinds, word=word):
                     self.tune("--kinds", kinds, word, code=2, small=[], message=f"{word.split('=')[0]} needs {of} among --kinds ({kinds})")
         for word in ("--try-method=tube", "--try-bins=4"):
-            self.tune("--kinds", "linear", word, code=2, small=[], message=f"{word.split('=')[0]}: "
+            self.tune("--kinds", "linear", word, code=2, small=[], message=f"{word.split('=')[0]} "
                       "needs rules or scorecard among --kinds (linear)")
         self.tune("--kinds", "linear", "--try-norm=none", code=2, small=[], message="--try-norm needs rules or scorecard or card or joint among --kinds (linear)")
         for word in ("--try-max-features=3", "--try-card-bins=4"):
-            self.tune("--kinds", "rules,joint", word, code=2, small=[], message=f"{word.split('=')[0]}: "
+            self.tune("--kinds", "rules,joint", word, code=2, small=[], message=f"{word.split('=')[0]} "
                       "needs card among --kinds (rules,joint)")
         self.tune("--kinds", "card", "--try-card-bins", "cv", code=2, small=[])
         self.tune("--try-strength", "4", code=2, small=[], message="--try-strength needs linear among --kinds (rules)")
@@ -484,7 +484,7 @@ class Tune(harness.CommandLine):
         self.assertAlmostEqual(best["defaults"]["gain"], gain, 12)
         low, high = best["defaults"]["low"], best["defaults"]["high"]
         self.assertIn(f"tuning gained {gain:+.4f} NDCG@10 [{low:+.4f}, {high:+.4f}] over the defaults for "
-                      "rules, on the 10 queries of the validation set: ".encode() +
+                      "rules on the 10 queries of the validation set: ".encode() +
                       (b"significant" if low > 0 else b"not significant"), done.stderr)
         # Rules of one item alone, of few bins, are worse than the defaults.
         poor = ["--try-bins", "2", "--try-rule-size", "2", "--try-method", "width", "--try-min-support",
@@ -599,7 +599,7 @@ class Tune(harness.CommandLine):
                 b'{"rulerank_settings":1,"discretiser":null,"rule_size":1,"min_support":1,'
                 b'"min_confidence":0.1,"support_weight":0,"smoothing":0}',
                 "rank --train {train} --test {train} --settings {in} --out {out}", 3,
-                "{in}:1:1: rule size 1",
+                "{in}:1:1: found rule size 1",
                 files={"train": good}),
         ])
 

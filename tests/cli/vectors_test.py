@@ -111,7 +111,7 @@ class Vectors(harness.CommandLine):
             Row("k1 of no bm25", b"", start + "--k1 2", 2, "--k1 needs --weights bm25"),
             Row("topics alone", b"t\tair\n", start + "--topics {in}", 2, "--topics needs --topics-out"),
             Row("output alone", b"", start + "--topics-out t.npy", 2, "--topics-out needs --topics"),
-            Row("ids alone", b"", start + "--fold-in-ids-out t", 2, "--fold-in-ids-out without --fold-in"),
+            Row("ids alone", b"", start + "--fold-in-ids-out t", 2, "--fold-in-ids-out needs --fold-in"),
             Row("the same output twice", b"t\tair\n", start + "--topics {in} --topics-out {out}.npy", 2,
                 "expected different files"),
             Row("dimensions of 0", b"", start + "--dimensions 0", 2, "--dimensions"),
