@@ -212,7 +212,7 @@ TEST_F(trec_files, runs_are_read) {
 TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
   input_and_message const rows[] = {
-      {"\n", ":1:1: found no documents, expected a line for each"},
+      {"\n", ":1:1: found no documents, expected a line for each document"},
       {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6 (qid, Q0, docno, rank, score, tag)"},
       {"1 Q0 a 9.5 1 t\n",
        ":1:8: found '9.5' as rank, expected a whole number; the columns are qid, "
