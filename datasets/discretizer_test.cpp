@@ -375,7 +375,7 @@ TEST(discretizer_json, says_where_it_is_wrong) {
       {R"("version":1)", R"("version":2)", "features[0].name: not found"},
       {R"("version":1,)", "", "version: not found"},
       {R"("tube")", R"("tubes")", "method: found 'tubes', expected one of tube, width, frequency"},
-      {R"("tube")", "7", "method: found 7, expected a word"},
+      {R"("tube")", "7", "method: found 7, expected a string"},
       {R"("bins":3)", R"("bins":1)", "bins: found 1"},
       {R"("bins":3)", R"("bins":251)", "bins: found 251"},
       {R"("bins":3)", R"("bins":3.5)", "bins: found 3.5"},

@@ -189,7 +189,8 @@ TEST_F(trec_files, qrels_are_refused_where_they_are_wrong) {
        ":2:7: found 4 columns, expected 3 as on the first line (qid, docno, label)"},
       {"1 0 a 1\n1 0 b 1 x\n", ":2:9: found 5 columns, expected 4 (qid, iteration, docno, label)"},
       {"1 0 a 1.5\n",
-       ":1:7: found '1.5', expected a whole number as label; evaluate --test reads fractional "
+       ":1:7: found '1.5', expected a whole number as label; `rulerank evaluate --test` reads "
+       "fractional "
        "labels"},
       {"1 0 a 9999999999\n", ":1:7: found '9999999999', expected a whole number as label"},
       {"1 0 a 1\n2 0 a 1\n1 0 a 1\n",
@@ -212,7 +213,7 @@ TEST_F(trec_files, runs_are_read) {
 TEST_F(trec_files, runs_are_refused_where_they_are_wrong) {
   auto const read = [](context const& ctx, std::string const& path) { read_run(ctx, path); };
   input_and_message const rows[] = {
-      {"\n", ":1:1: found no documents, expected a line for each"},
+      {"\n", ":1:1: found no documents, expected a line for each document"},
       {"1 Q0 a 1 2\n", ":1:10: found 5 columns, expected 6 (qid, Q0, docno, rank, score, tag)"},
       {"1 Q0 a 9.5 1 t\n",
        ":1:8: found '9.5' as rank, expected a whole number; the columns are qid, "
@@ -284,7 +285,8 @@ TEST_F(trec_files, judgments_in_tables) {
       {"query,docid,rating\na,b\n", ":2:4: found 2 cells, expected 3 as in the header"},
       {"query,docid,rating\na,,1\n", ":2:3: found an empty cell, expected an id"},
       {"query,docid,rating\na,b,1.5\n",
-       ":2:5: found '1.5', expected a whole number as label; evaluate --test reads fractional "
+       ":2:5: found '1.5', expected a whole number as label; `rulerank evaluate --test` reads "
+       "fractional "
        "labels"},
       {"query,docid,rating\na,b,1\na,b,1\n",
        ":3:3: found document 'b' of query 'a' again, expected it once"},

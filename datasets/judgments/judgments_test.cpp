@@ -179,7 +179,7 @@ TEST_F(judgment_files, a_wrong_list_is_refused_with_its_place) {
       {{"1 0 a 1\n", ":1:1: found no JSON, expected judgments or a feature log that begins with {"},
        {"{\"topics\": []}", ":1:1: found an object, expected an object with the member \"jud..."}},
       judgment_form::srw);
-  expect_complaints({{"query,docid,rating\n", ":1:1: found 1 column, expected 4: qid, ..."}},
+  expect_complaints({{"query,docid,rating\n", ":1:1: found 1 column, expected 4 (qid, ..."}},
                     judgment_form::qrels);
 }
 

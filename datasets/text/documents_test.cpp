@@ -308,8 +308,8 @@ TEST_F(text_files, a_zero_byte_is_no_json) {
 
 TEST_F(text_files, jsonl_faults) {
   std::string const good = "{\"id\":1,\"text\":\"a\"}\n";
-  std::string const again = " again, expected each once";
-  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 49),
+  std::string const again = " again, expected each member once";
+  EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"b\"\n").substr(0, 55),
             ":2:19: found malformed JSON, expected a document (synta");
   EXPECT_EQ(complaint(good + "{\"id\":2,\"text\":\"\xff\"}\n").substr(0, 43),
             ":2:17: found the byte FF, expected UTF-8; t");
@@ -343,7 +343,7 @@ TEST_F(text_files, jsonl_faults) {
       {"{\"id\":2,\"n\":1,\"text\":\"b\",\"n\":{}}\n", ":1:1: found the member \"n\"" + again},
   };
   expect_messages(rows, [&](std::string const& text) { return complaint(text); });
-  EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 41),
+  EXPECT_EQ(complaint("a\tb\n", text_format::jsonl).substr(0, 47),
             ":1:1: found malformed JSON, expected a document");
 }
 

@@ -585,7 +585,7 @@ class Vectors(Search):
         small = self.file("small", b"0 1:1\n0 2:1\n0 2:1\n0 3:1\n")
         self.expect(3, "search", "text", "--collection-format", "svmlight", "--collection", small, "--queries",
                     huge, "--weights", "tf-idf", "--out", "n",
-                    message=message.format('of query "1" that ', f"{1e150 * math.log(4)}"))
+                    message=message.format('of query "1" ', f"{1e150 * math.log(4)}"))
         self.assertFalse((self.folder / "n").exists())
 
     def test_bad_rows(self):
@@ -593,7 +593,7 @@ class Vectors(Search):
         for name, data, message in (
                 ("label", b"1 1:1\nspam 1:1\n", ':2:1: found label "spam", expected a finite number'),
                 ("no label", b"1:1 2:1\n", ':1:1: found label "1:1", expected a finite number'),
-                ("no number for a label", b"nan 2:1\n", ':1:1: label "nan"'),
+                ("no number for a label", b"nan 2:1\n", ':1:1: found label "nan"'),
                 ("column", b"1 2:1 x:1\n", ':1:7: feature "x" is not a number'),
                 ("column below 0", b"1 -2:1\n", ':1:3: feature "-2" is not a number'),
                 ("column above all", b"1 2147483648:1\n", ':1:3: feature "2147483648" is too large'),
@@ -613,7 +613,7 @@ class Vectors(Search):
                 ("number as an id", b"1 2:1 # 2\n1 3:1\n", ':2:1: found id "2" again'),
                 ("empty", b"", ":1:1: found no documents"),
                 ("comments alone", b"# one\n\n", ":1:1: found no documents"),
-                ("words", b"a\tred fish\n", ':1:1: label "a"'),
+                ("words", b"a\tred fish\n", ':1:1: found label "a"'),
         ):
             rows.append((name, data, "--collection-format svmlight", message, b"1 1:1\n"))
         self.check_bad_documents(rows)
@@ -637,7 +637,7 @@ class Vectors(Search):
             *((option, search + option,
                "found tf 'log' for vectors, whose values are not counts, expected raw or binary")
               for option in ("--tf log", "--weighting ltc.lnc", "--weighting nnn.lnn")),
-            ("labels", search + "--labels", "not tsv"),
+            ("labels", search + "--labels", "only the format tsv"),
             ("words of an index of vectors",
              "search text --index {vi} --queries {w} --collection-format tsv --out {out}",
              "the index holds vectors, expected svmlight"),
@@ -957,13 +957,13 @@ class Refused(Search):
                 ("foreign and long", self.DOCS * 1000, "not an index of rulerank"),
                 ("cut at once", good[:20], "not an index of rulerank"),
                 ("cut off", good[:-1], f"found an index of {len(good) - 1} bytes, expected"),
-                ("cut in the middle", good[:len(good) // 2], "it is cut off or was added to"),
-                ("longer", good + b"\n", "it is cut off or was added to"),
-                ("two", good + good, "it is cut off or was added to"),
+                ("cut in the middle", good[:len(good) // 2], "the file was cut short or extended"),
+                ("longer", good + b"\n", "the file was cut short or extended"),
+                ("two", good + good, "the file was cut short or extended"),
                 ("compressed", gzip.compress(good), "not an index of rulerank"),
                 ("bzip2", bz2.compress(good), "not an index of rulerank"),
                 ("a later version", good.replace(b'"version":2', b'"version":3', 1), "damaged"),
-                ("another prefix", good[:30] + b"\x01" + good[31:], "the beginning"),
+                ("another prefix", good[:30] + b"\x01" + good[31:], "the first bytes"),
                 ("a different header", good[:header + 3] + b"F" + good[header + 4:], "the header"),
         ):
             with self.subTest(name):
@@ -1048,8 +1048,8 @@ class Refused(Search):
                f"{option} needs --weights bm25") for option in ("--k1", "--b") for weights in ("", "--weights none")),
             ("length", search + "--min-length 9 --max-length 8",
              "found words of 9 to 8 code points"),
-            ("labels of JSON", search + "--labels --collection-format jsonl", "not tsv"),
-            ("position of TSV", search + "--number-by-position --collection-format tsv", "not cranfield"),
+            ("labels of JSON", search + "--labels --collection-format jsonl", "only the format tsv"),
+            ("position of TSV", search + "--number-by-position --collection-format tsv", "only the formats cranfield"),
             ("classes alone", search + "--classes {out}.c", "--classes needs --votes"),
             ("k beside a radius", search + "--radius 1 --k 3", "--k cannot be combined with --radius"),
             ("pad beside a radius", search + "--radius 1 --pad", "--pad cannot be combined with --radius"),
@@ -1063,7 +1063,7 @@ class Refused(Search):
              "search text --collection - --queries {q} --stop-words file:- --out {out}",
              "--collection and --stop-words cannot both be standard input"),
             ("output is the stop list", search + "--stop-words file:{in} --run {in}",
-             "--run {in} is an input too", b"the\n"),
+             "--run {in} is also an input", b"the\n"),
             ("two inputs of one stream", "search text --collection - --queries - --out {out}",
              "--collection and --queries cannot both be standard input"),
             ("two outputs of one name", search + "--run {out}", "--out and --run"),
@@ -1073,14 +1073,14 @@ class Refused(Search):
             ("two on standard output", "search text --collection {docs} --queries {q} --run -",
              "--out and --run are both standard output"),
             ("manifest is the output", search + "--manifest {out}", "--manifest and --out"),
-            ("output is the collection", search + "--run {docs}", "--run {docs} is an input too"),
+            ("output is the collection", search + "--run {docs}", "--run {docs} is also an input"),
             ("output is the queries", search + "--index {in} --run {q}",
-             "--run {q} is an input too"),
-            ("index is the queries", search + "--index {q}", "--index {q} is an input too"),
+             "--run {q} is also an input"),
+            ("index is the queries", search + "--index {q}", "--index {q} is also an input"),
             ("output is the index", "search text --index {index} --queries {q} --out {index}",
-             "--out {index} is an input too"),
+             "--out {index} is also an input"),
             ("index is the collection", "search text --collection {docs} --index {docs}",
-             "--index {docs} is an input too"),
+             "--index {docs} is also an input"),
             ("a tag of two words", search + "--run {out}.r --tag 'my tag'",
              'found the tag "my tag", expected one word'),
             ("a tag without a run", search + "--tag mine", "--tag needs --run"),
@@ -1193,7 +1193,7 @@ class Refused(Search):
             with self.subTest(words=words):
                 self.expect(2, *line, *words, message=" is inside --collection docs, expected a different")
         self.expect(2, "search", "text", "--collection", asked, "--queries", "docs", "--out",
-                    "docs/o", message="--out docs/o is within --queries docs")
+                    "docs/o", message="--out docs/o is inside --queries docs")
         self.expect(0, *line, "docs.o")
         self.assertEqual(sorted(files(self.folder)), ["docs.o", "docs/1", "docs/deep/2", "q"])
 
