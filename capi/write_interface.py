@@ -89,8 +89,10 @@ def main():
     interface = json.loads(pathlib.Path(sys.argv[1]).read_text())
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "rulerank.h").write_text(header(interface))
-    (folder / "rulerank_c.map").write_text(linker_map(interface))
+    for name, text in ("rulerank.h", header(interface)), ("rulerank_c.map", linker_map(interface)):
+        path = folder / name
+        if not path.exists() or path.read_text() != text:  # what is compiled with an equal one is up to date
+            path.write_text(text)
 
 
 if __name__ == "__main__":
