@@ -18,6 +18,7 @@ else()
   # Where Debian has libraries; a compiler would know.
   set(CMAKE_LIBRARY_ARCHITECTURE "${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu")
 endif()
+need(Python3 python3 3.9 COMPONENTS Interpreter)  # writes the header of the C library
 need(fmt libfmt-dev)
 need(nlohmann_json nlohmann-json3-dev)
 need(OpenSSL libssl-dev COMPONENTS Crypto)

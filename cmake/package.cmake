@@ -15,6 +15,11 @@ if(RULERANK_PROGRAM)
     install(TARGETS rulerank RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT python EXCLUDE_FROM_ALL)
   endif()
 endif()
+# The C library is the component `c`, complete in itself.
+install(TARGETS rulerank_c EXPORT rulerank-c LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT c NAMELINK_COMPONENT c)
+install(FILES "${PROJECT_BINARY_DIR}/generated/capi/rulerank.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT c)
+install(FILES "${PROJECT_BINARY_DIR}/generated/capi/rulerank_c.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT c)
+install(EXPORT rulerank-c NAMESPACE rulerank:: FILE rulerank-c-targets.cmake DESTINATION "${package_folder}" COMPONENT c)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT rulerank NAMESPACE rulerank:: FILE rulerank-targets.cmake
@@ -25,9 +30,13 @@ configure_package_config_file(cmake/rulerank-config.cmake.in
   "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake" INSTALL_DESTINATION "${package_folder}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
+foreach(component IN ITEMS c development)
+  install(FILES
+    "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake"
+    "${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
+    DESTINATION "${package_folder}" COMPONENT ${component})
+endforeach()
 install(FILES
-  "${PROJECT_BINARY_DIR}/generated/rulerank-config.cmake"
-  "${PROJECT_BINARY_DIR}/generated/rulerank-config-version.cmake"
   cmake/FindLIBLINEAR.cmake cmake/FindStemmer.cmake
   cmake/FindXGBoost.cmake cmake/FindZSTD.cmake
   DESTINATION "${package_folder}" COMPONENT development)

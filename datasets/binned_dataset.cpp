@@ -23,21 +23,22 @@ namespace {
 constexpr std::size_t tile_documents = 64;  // a cache line of codes
 constexpr std::size_t tile_columns = 128;   // 64 KiB of values
 
-/// Computes the bins of a tile's values in one column: the number of cuts <= x, or `missing` for
-/// NaN.
-void bin_values(std::span<double const, tile_documents> values, std::span<double const> cuts,
-                std::uint8_t missing, std::uint8_t* codes) {
-  constexpr std::size_t few = 24;
+/// Computes the bins of a tile's first `documents` values in one column: the number of cuts <= x,
+/// or `missing` for NaN.
+void bin_values(std::span<double const, tile_documents> values, std::size_t documents,
+                std::span<double const> cuts, std::uint8_t missing, std::uint8_t* codes) {
+  constexpr std::size_t few = 24;           // cuts
+  constexpr std::size_t few_documents = 8;  // searches take less time than a whole tile
   // As wide as a double, so that comparisons are vectorized.
   std::array<std::int64_t, tile_documents> bins{};
-  if (cuts.size() <= few) {
+  if (cuts.size() <= few && documents > few_documents) {
     for (double const cut : cuts)
       for (std::size_t i = 0; i < tile_documents; ++i) bins[i] += values[i] >= cut ? 1 : 0;
   } else {
-    for (std::size_t i = 0; i < tile_documents; ++i)
+    for (std::size_t i = 0; i < documents; ++i)
       bins[i] = std::upper_bound(cuts.begin(), cuts.end(), values[i]) - cuts.begin();
   }
-  for (std::size_t i = 0; i < tile_documents; ++i)
+  for (std::size_t i = 0; i < documents; ++i)
     codes[i] = std::isnan(values[i]) ? missing : static_cast<std::uint8_t>(bins[i]);
 }
 
@@ -60,14 +61,13 @@ class column_writer {
       std::size_t const last = std::min(first + tile_columns, cuts_.size());
       read_values(begin, end, first, last, at);
       for (std::size_t f = first; f < last; ++f) {
-        std::uint8_t codes[tile_documents];
         std::uint8_t const missing = options_.missing == missing_values::item
                                          ? static_cast<std::uint8_t>(cuts_[f].size() + 1)
                                          : no_item;
         bin_values(std::span<double const, tile_documents>(
                        values_.data() + (f - first) * tile_documents, tile_documents),
-                   cuts_[f], missing, codes);
-        std::copy_n(codes, end - begin, result_.codes.data() + f * result_.stride + begin);
+                   end - begin, cuts_[f], missing,
+                   result_.codes.data() + f * result_.stride + begin);
       }
     }
   }

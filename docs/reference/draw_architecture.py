@@ -33,16 +33,17 @@ def arguments_of(call):
 
 
 def modules():
-    """name: the modules it links, of all library modules and the program. The library of a module's published engines is in the
-    module's folder."""
+    """name: the modules it links, of all library modules, the program and the C library. The library of a module's
+    published engines is in the module's folder."""
     uses = {}
     for path in sorted([*ROOT.glob("*/CMakeLists.txt"), *ROOT.glob("knn/*/CMakeLists.txt")]):
         text = re.sub(r"#.*", "", path.read_text())
         for call in re.findall(r"rulerank_module\(([^)]*)\)", text):
             arguments = arguments_of(call)
             uses[arguments[""][0]] = arguments.get("USES", [])
-    program = re.sub(r"#.*", "", (ROOT / "apps" / "CMakeLists.txt").read_text())
-    uses["apps"] = [name for name in re.findall(r"rulerank::(\w+)", program) if not name.endswith("_published")]
+    for top in "apps", "capi":
+        text = re.sub(r"#.*", "", (ROOT / top / "CMakeLists.txt").read_text())
+        uses[top] = [name for name in re.findall(r"rulerank::(\w+)", text) if name in uses]
     return uses
 
 

@@ -165,8 +165,18 @@ def in_doubles(convert, **arrays):
         raise
 
 
+def is_valid_already(estimator, X, how):
+    """Whether validate_data would return X as it is: it takes longer than scoring a thousand rows by a card."""
+    if how.get("reset", True) or how.get("ensure_all_finite", True) or hasattr(estimator, "feature_names_in_"):
+        return False
+    return (type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.flags.c_contiguous and X.ndim == 2
+            and len(X) > 0 and X.shape[1] == getattr(estimator, "n_features_in_", None))
+
+
 def validated(estimator, X, *y, **how):
     """X, or X and y, as returned by scikit-learn's validate_data."""
+    if not y and is_valid_already(estimator, X, how):
+        return X
     return in_doubles(lambda: validate_data(estimator, X, *y, **how), X=X, **dict(zip("y", y)))
 
 
