@@ -1,0 +1,137 @@
+#include "l2r/export/export.hpp"
+
+#include "apps/shared/arguments/arguments.hpp"
+#include "apps/shared/arguments/ranker_arguments.hpp"
+#include "apps/verbs/verbs.hpp"
+#include "core/error.hpp"
+#include "core/json_text.hpp"
+#include "core/named_values.hpp"
+#include "core/sha256.hpp"
+#include "datasets/item_words.hpp"
+#include "l2r/model/model.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace rulerank::inline v0::apps {
+namespace {
+
+struct export_arguments {
+  std::string model;
+  std::string to;
+  std::string out = "-";
+  std::string names;
+  std::string check;
+  reading_arguments reading;
+};
+
+/// The name of the export: that of the file without its folder and its extension.
+std::string name_of_export(export_arguments const& arguments) {
+  std::string const stem =
+      std::filesystem::path(arguments.out == "-" ? arguments.model : arguments.out).stem().string();
+  std::string name = stem;
+  for (char& c : name) {
+    auto const byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || std::isalnum(byte) == 0) c = '_';
+  }
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0)
+    name.insert(name.begin(), '_');
+  if (arguments.to == "java" && arguments.out != "-" && name != stem)
+    throw usage_error(fmt::format(
+        "--out: found {} for the class {}, expected a file whose name is that of a class",
+        arguments.out, name));
+  return name;
+}
+
+/// Says how the scores of the export compare with the model's. Throws `error` naming the first
+/// document with another score where the order of a query's documents changes.
+nlohmann::ordered_json compare(session& owner, export_arguments const& arguments,
+                               l2r::model const& model, l2r::export_options const& options) {
+  datasets::dataset documents;
+  {
+    auto const timer = owner.stage("read");
+    documents = arguments.reading.read(owner, arguments.check, 0, reading_arguments::labels::any);
+  }
+  auto const timer = owner.stage("check");
+  l2r::export_difference const found = l2r::check_export(owner.ctx(), model, options, documents);
+  if (!found.same_order)
+    throw error(datasets::place_of(documents, found.first),
+                fmt::format("the export gives the score {}, expected the model's {}; {} of {} "
+                            "have other scores, in another order",
+                            found.by_export, found.by_model, found.documents,
+                            counted(documents.size(), "document")));
+  if (found.documents == 0)
+    owner.say(fmt::format("the export gives all {} of {} the model's scores",
+                          counted(documents.size(), "document"), arguments.check));
+  else
+    owner.warn(fmt::format(
+        "the export gives {} of {} other scores, in the same order: {} instead "
+        "of {} in {}, line {}",
+        found.documents, counted(documents.size(), "document"), found.by_export, found.by_model,
+        arguments.check, datasets::place_of(documents, found.first).line));
+  return {{"documents", documents.size()},
+          {"other_scores", found.documents},
+          {"same_order", found.same_order}};
+}
+
+void export_file(session& owner, export_arguments const& arguments) {
+  owner.expect_file_beside_json(arguments.out, "the export");
+  arguments.reading.check_inputs(
+      owner,
+      {{"--model", arguments.model}, {"--names", arguments.names}, {"--check", arguments.check}});
+  owner.outputs({{"--out", arguments.out}});
+  l2r::export_options options;
+  options.format =
+      value_named<l2r::export_format>(l2r::export_format_names(), arguments.to, "--to: found");
+  options.name = name_of_export(arguments);
+  output_file out(arguments.out);  // an output that cannot be written fails before the work
+  l2r::model model;
+  {
+    auto const timer = owner.stage("read");
+    model = l2r::read_model(owner.input(arguments.model));
+    if (!arguments.names.empty())
+      options.names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
+  }
+  options.source = fmt::format("a model file with SHA-256 {}", sha256_of_file(arguments.model));
+  l2r::exported_model const made = read_for(
+      arguments.model, [&](l2r::model const& of) { return l2r::export_model(of, options); }, model);
+  for (std::string const& note : made.notes) owner.warn(note);
+  nlohmann::ordered_json summary{{"to", arguments.to}, {"name", options.name}, {"portable", true}};
+  if (!arguments.check.empty()) summary["check"] = compare(owner, arguments, model, options);
+  for (auto const& [key, value] : summary.items()) owner.note(key, value);
+  out.write(made.text);
+  out.commit();
+  if (arguments.out != "-")
+    owner.say(
+        fmt::format("wrote {} as {}; scores are portable: they depend on a document's own "
+                    "values alone",
+                    arguments.out, arguments.to));
+  if (owner.prints_json()) {
+    summary["seconds"] = owner.timings();
+    write_file("-", json_text_of(summary));
+  }
+}
+
+}  // namespace
+
+void add_export(CLI::App& program, session& owner) {
+  auto const [verb, a] = add_verb<export_arguments>(
+      program, owner, "export", "Write a card for another language or program",
+      "rulerank export card.model --to c --out card.h --check test.txt\n"
+      "writes a header of C, and compares its scores of the documents with those of rank",
+      export_file);
+  path_option(verb, "--model,MODEL", a.model, "A card or scorecard that fit wrote")->required();
+  word_option(verb, "--to", a.to, l2r::export_format_names(), "What it is written for")->required();
+  path_option(verb, "--out", a.out,
+              "Where it goes, - is standard output; the file's name without its extension is the "
+              "name of functions, classes and models");
+  path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+  path_option(verb, "--check", a.check,
+              "Documents whose scores by the export are compared with those by the model");
+  a.reading.add_to(verb);
+}
+
+}  // namespace rulerank::apps
