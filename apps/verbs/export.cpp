@@ -8,6 +8,7 @@
 #include "core/named_values.hpp"
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
+#include "datasets/text_source.hpp"
 #include "l2r/model/model.hpp"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ struct export_arguments {
   std::string to;
   std::string out = "-";
   std::string names;
+  std::string feature_set;
   std::string check;
   reading_arguments reading;
 };
@@ -77,11 +79,15 @@ nlohmann::ordered_json compare(session& owner, export_arguments const& arguments
           {"same_order", found.same_order}};
 }
 
-void export_file(session& owner, export_arguments const& arguments) {
+void export_file(session& owner, export_arguments const& arguments, CLI::App const& verb) {
+  if (arguments.to != "elasticsearch" && arguments.to != "opensearch")
+    expect_none_of(verb, {"--feature-set"},
+                   "{} without --to elasticsearch or opensearch, whose plugins read it");
   owner.expect_file_beside_json(arguments.out, "the export");
-  arguments.reading.check_inputs(
-      owner,
-      {{"--model", arguments.model}, {"--names", arguments.names}, {"--check", arguments.check}});
+  arguments.reading.check_inputs(owner, {{"--model", arguments.model},
+                                         {"--names", arguments.names},
+                                         {"--feature-set", arguments.feature_set},
+                                         {"--check", arguments.check}});
   owner.outputs({{"--out", arguments.out}});
   l2r::export_options options;
   options.format =
@@ -94,6 +100,10 @@ void export_file(session& owner, export_arguments const& arguments) {
     model = l2r::read_model(owner.input(arguments.model));
     if (!arguments.names.empty())
       options.names = datasets::read_feature_names(owner.ctx(), owner.input(arguments.names));
+    options.feature_set_name = arguments.feature_set;
+    if (!arguments.feature_set.empty())
+      options.feature_set =
+          datasets::read_file(owner.input(arguments.feature_set), "a feature set");
   }
   options.source = fmt::format("a model file with SHA-256 {}", sha256_of_file(arguments.model));
   l2r::exported_model const made = read_for(
@@ -106,8 +116,7 @@ void export_file(session& owner, export_arguments const& arguments) {
   out.commit();
   if (arguments.out != "-")
     owner.say(
-        fmt::format("wrote {} as {}; scores are portable: they depend on a document's own "
-                    "values alone",
+        fmt::format("wrote {} as {}; portable: scores depend on a document's own values alone",
                     arguments.out, arguments.to));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
@@ -129,6 +138,9 @@ void add_export(CLI::App& program, session& owner) {
               "Where it goes, - is standard output; the file's name without its extension is the "
               "name of functions, classes and models");
   path_option(verb, "--names", a.names, "Lines of a feature's number and its name");
+  path_option(verb, "--feature-set", a.feature_set,
+              "With --to elasticsearch or opensearch: JSON of a feature set of the plugin; the "
+              "export has its definitions of the card's features");
   path_option(verb, "--check", a.check,
               "Documents whose scores by the export are compared with those by the model");
   a.reading.add_to(verb);

@@ -39,6 +39,10 @@ struct export_options {
   std::string source;
   /// Names for features that have none in the model. A feature without a name is `f12`.
   datasets::feature_names names;
+  /// elasticsearch, opensearch: JSON of a feature set as the plugin takes it; the export has the
+  /// definitions of the card's features. Empty: a model for a set that is there.
+  std::string feature_set;
+  std::string feature_set_name;  ///< of the file, for messages
 };
 
 struct exported_model {
@@ -49,7 +53,8 @@ struct exported_model {
 
 /// Writes a model that is one card or scorecard on values that are not normalized: the score of a
 /// document depends on its own values alone. Throws `usage_error` for other models, for a name that
-/// is no identifier, for two features of one name, and for what the format cannot hold.
+/// is no identifier, for two features of one name, and for what the format cannot hold; `error`
+/// naming the feature set where it lacks a feature of the card.
 exported_model export_model(model const& of, export_options const& options);
 
 /// How the scores of an exported model differ from the model's.

@@ -17,6 +17,12 @@ std::string sql_number(double value) {
   return text;
 }
 
+/// Whole points need no exponent.
+std::string sql_points(double points) {
+  bool const whole = points == std::floor(points) && std::abs(points) < 0x1p31;
+  return whole ? fmt::format("{}", points) : sql_number(points);
+}
+
 std::string sql_name(std::string_view name) {
   std::string text = "\"";
   for (char const c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -28,11 +34,11 @@ std::string sql_case(additive_feature const& feature) {
   // PostgreSQL and DuckDB sort NaN above all numbers.
   std::string text =
       fmt::format("CASE\n      WHEN {0} IS NULL OR {0} > {1} THEN {2}\n", column,
-                  sql_number(std::numeric_limits<double>::max()), sql_number(feature.missing));
+                  sql_number(std::numeric_limits<double>::max()), sql_points(feature.missing));
   for (std::size_t bin = feature.cuts.size(); bin > 0; --bin)
     text += fmt::format("      WHEN {} >= {} THEN {}\n", column, sql_number(feature.cuts[bin - 1]),
-                        sql_number(feature.points[bin]));
-  return text + fmt::format("      ELSE {} END", sql_number(feature.points[0]));
+                        sql_points(feature.points[bin]));
+  return text + fmt::format("      ELSE {} END", sql_points(feature.points[0]));
 }
 
 }  // namespace

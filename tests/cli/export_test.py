@@ -438,6 +438,21 @@ class SearchEngines(Exporting):
                     filled = {name: document.get(name, 0.0) for name in card.features}
                     self.assertEqual(as_zero, card.score(filled))
 
+    def test_feature_set(self):
+        """The definitions of the card's features go with the model, no others."""
+        card = Card(random.Random(4), names=["age-days", "bm25"])
+        self.fit(card)
+        of = [{"name": name, "params": ["keywords"], "template": {"match": {name: "{{keywords}}"}}} for name in ("bm25", "other", "age-days")]
+        self.file("set.json", json.dumps({"featureset": {"features": of}}).encode())
+        model = json.loads(self.export("elasticsearch", "mine.json", "--feature-set", "set.json").read_bytes())["model"]
+        self.assertEqual(model["feature_set"], {"name": "mine", "features": [of[2], of[0]]})
+        self.file("less.json", json.dumps({"featureset": {"features": of[:2]}}).encode())
+        for file, message in (("less.json", 'less.json:1:1: found no feature "age-days", expected all features of the model'),
+                              ("card.txt", "card.txt:1:"), ("test.json", "test.json:1:1: found no list featureset.features")):
+            self.file("test.json", b"[]")
+            self.expect(3, "export", "card.model", "--to", "opensearch", "--feature-set", file, message=message)
+        self.expect(2, "export", "card.model", "--to", "solr", "--feature-set", "set.json", message="--feature-set without --to elastic")
+
     def test_solr(self):
         for card, _ in self.cards("solr", singles=True):
             done = self.expect(0, "export", "card.model", "--to", "solr", "--out", "mine.json")

@@ -60,7 +60,7 @@ LEFT_OUT = {verb: {option: why for why, options in of.items() for option in opti
                 "--format json is drawn": ("--json",)},
     "inspect": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "--format json is drawn": ("--json",),
                 "drawn for evaluate": ("--prel", "--p-break", "--persistence"), "no run is read": ("--complete",)},
-    "export": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled")},
+    "export": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled"), "export_test.py": ("--feature-set",)},
     "tune": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for discretize": ("--discretizer",),
              "tune_test.py": ("--resume", "--try-card-bins", "--try-max-features", "--try-norm")},
     "experiment": {READING: (*COLUMNS, "--regroup", "--group", "--unlabelled", "--drop-unjudged"), "drawn for tune": TUNING,
