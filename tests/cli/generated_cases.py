@@ -169,7 +169,8 @@ class Case:
 
     def has_summary(self):
         """Whether --json prints a summary and changes no file."""
-        return bool({"--out", "--out-dir", "--model"} & {*self.given}) and self.verb not in ("evaluate", "explain", "inspect") and "--query" not in self.given
+        outputs = {"--out", "--out-dir"} if self.verb == "export" else {"--out", "--out-dir", "--model"}
+        return bool(outputs & {*self.given}) and self.verb not in ("evaluate", "explain", "inspect") and "--query" not in self.given
 
     def options(self):
         return {*self.given, *(option for ways in self.ways for way in ways for option in way),

@@ -156,9 +156,7 @@ def export(case):
     names = {1: "first", 2: "second"} if case.likely(.3) else {}
     if names:
         case.given["--names"] = case.file("names", "".join(f"{f}\t{name}\n" for f, name in names.items()))
-    case.some({"--out": ["out/o"], "--json": [True]}, .4)
-    case.wrong("--json" in case.given and "--out" not in case.given, "--json")
-    case.some({"--check": [given]}, .6)
+    case.some({"--out": ["out/o"], "--check": [given]}, .6)
     case.refused += ["whose scores depend on the documents of the list"] if "linear" in words else []
     case.refused += ["normalized within their query"] if "query-minmax" in words and "linear" not in words else []
     case.may_refuse = (*case.may_refuse, "computes in float32", "another order")
