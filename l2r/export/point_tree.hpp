@@ -29,7 +29,7 @@ void make_single(additive_form& form, std::string_view format);
 /// and sends values up to the sum left: the sum is the largest one below `cut`.
 float solr_threshold(float cut);
 /// The least value that goes right by that threshold: the cut, or one float32 less, or up to
-/// 1.2e-13 less near 0.
+/// 2.4e-13 less near 0.
 float solr_cut(float cut);
 
 std::string write_lightgbm(additive_form const& form, export_options const& options);
