@@ -5,7 +5,6 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
-#include "core/named_values.hpp"
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/text_source.hpp"
@@ -30,21 +29,15 @@ struct export_arguments {
   reading_arguments reading;
 };
 
-/// The name of the export: that of the file without its folder and its extension.
+/// The name of the export: that of its file.
 std::string name_of_export(export_arguments const& arguments) {
-  std::string const stem =
-      std::filesystem::path(arguments.out == "-" ? arguments.model : arguments.out).stem().string();
-  std::string name = stem;
-  for (char& c : name) {
-    auto const byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80 || std::isalnum(byte) == 0) c = '_';
-  }
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0)
-    name.insert(name.begin(), '_');
-  if (arguments.to == "java" && arguments.out != "-" && name != stem)
+  std::string const& path = arguments.out == "-" ? arguments.model : arguments.out;
+  std::string name = l2r::export_name_of(path);
+  if (arguments.to == "java" && arguments.out != "-" &&
+      name != std::filesystem::path(path).stem().string())
     throw usage_error(fmt::format(
-        "--out: found {} for the class {}, expected a file whose name is that of a class",
-        arguments.out, name));
+        "--out: found {} for the class {}, expected a file whose name is that of a class", path,
+        name));
   return name;
 }
 
@@ -90,8 +83,7 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
                                          {"--check", arguments.check}});
   owner.outputs({{"--out", arguments.out}});
   l2r::export_options options;
-  options.format =
-      value_named<l2r::export_format>(l2r::export_format_names(), arguments.to, "--to: found");
+  options.format = l2r::export_format_from(arguments.to);
   options.name = name_of_export(arguments);
   output_file out(arguments.out);  // an output that cannot be written fails before the work
   l2r::model model;

@@ -64,6 +64,8 @@ additive_feature feature_of(scorecard_member const& member, std::size_t f,
   switch (cuts.options.missing) {
     case datasets::missing_values::item:
       made.missing = value_of_points(card.points[card.item_begin[f + 1] - 1]);
+      if (member.item_documents.size() == card.points.size())
+        made.misses = member.item_documents[card.item_begin[f + 1] - 1] > 0;
       break;
     case datasets::missing_values::zero:
       made.missing = points_of(made, 0);

@@ -19,6 +19,7 @@ struct additive_feature {
   std::vector<double> cuts;    ///< ascending; the bin of x is the number of cuts <= x
   std::vector<double> points;  ///< [cuts + 1]
   double missing = 0;          ///< the points of a missing value
+  bool misses = true;          ///< a training document missed the value, or it is unknown
 };
 
 /// Sums of points are exact in double, and in float32 where `single`.

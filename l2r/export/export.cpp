@@ -1,6 +1,7 @@
 #include "l2r/export/export.hpp"
 
 #include "core/error.hpp"
+#include "core/named_values.hpp"
 #include "core/parallel.hpp"
 #include "datasets/values_of.hpp"
 #include "l2r/export/additive.hpp"
@@ -11,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 
@@ -29,7 +31,7 @@ void give_absent_values_points(additive_form& form, std::string_view engine, boo
   for (additive_feature& one : form.features) {
     double const zero = points_of(one, 0);
     double const absent = form.absent_is_missing && !absent_is_zero ? one.missing : zero;
-    if (one.missing != zero)
+    if (one.missing != zero && one.misses)
       notes.push_back(fmt::format(
           "{}: a missing value of {} has {} points in the model; {} gives a document without a "
           "value {}",
@@ -140,6 +142,18 @@ bool same_order_in(datasets::query_group const& query, std::vector<double> const
 
 std::span<std::string_view const> export_format_names() {
   return target_names;
+}
+
+export_format export_format_from(std::string_view name) {
+  return value_named<export_format>(target_names, name, "format: found");
+}
+
+std::string export_name_of(std::string const& path) {
+  auto const is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string name = std::filesystem::path(path).stem().string();
+  for (char& c : name)
+    if (!is_digit(c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) c = '_';
+  return name.empty() || is_digit(name.front()) ? "_" + name : name;
 }
 
 exported_model export_model(model const& of, export_options const& options) {

@@ -28,8 +28,14 @@ enum class export_format {
   solr
 };
 
-/// The names of the command line, in the order of `export_format`.
+/// The names of the command line, in the order of `export_format`; export_format_from throws
+/// `usage_error`.
 std::span<std::string_view const> export_format_names();
+export_format export_format_from(std::string_view name);
+
+/// An identifier for the exports to a file: its name without folder and extension, in which `_`
+/// replaces what identifiers do not have.
+std::string export_name_of(std::string const& path);
 
 struct export_options {
   export_format format = export_format::c;

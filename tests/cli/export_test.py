@@ -108,7 +108,8 @@ class Card:
 
     def training(self):
         """Two documents that differ in all features; the better one has the higher score."""
-        return svmlight(sorted(self.ends(), key=self.score), [0, 1])
+        documents = sorted(self.ends(), key=self.score)
+        return svmlight(documents, range(len(documents)))
 
     def dense(self, document):
         """The values in the order of the features, as the target gets them."""
@@ -475,6 +476,10 @@ class SearchEngines(Exporting):
     def test_values_that_are_missing(self):
         card = Card(random.Random("missing"), names=["1"], cuts=[0.5])
         card.unlisted, card.missing, card.features["1"] = "missing", "item", ([0.5], [0, 40], 7)
+        self.fit(card)
+        done = self.expect(0, "export", "card.model", "--to", "solr")
+        self.assertNotIn(b"warning", done.stderr)  # no training document misses the value
+        card.ends = lambda: [{"1": 0.0}, {"1": 1.0}, {"1": NAN}]
         self.fit(card)
         self.export("solr", "mine.json", message="Solr: a missing value of f1 has 7 points in the model; it gives a document without "
                                                  "a value the points of 0, 0")
