@@ -5,6 +5,7 @@
 #include "apps/verbs/verbs.hpp"
 #include "core/error.hpp"
 #include "core/json_text.hpp"
+#include "core/named_values.hpp"
 #include "core/sha256.hpp"
 #include "datasets/item_words.hpp"
 #include "datasets/text_source.hpp"
@@ -125,7 +126,9 @@ void add_export(CLI::App& program, session& owner) {
       "writes a header of C, and compares its scores of the documents with those of rank",
       export_file);
   path_option(verb, "--model,MODEL", a.model, "A card or scorecard that fit wrote")->required();
-  word_option(verb, "--to", a.to, l2r::export_format_names(), "What it is written for")->required();
+  word_option(verb, "--to FORMAT", a.to, l2r::export_format_names(),
+              "What it is written for: " + list_of_names(l2r::export_format_names()))
+      ->required();
   path_option(verb, "--out", a.out,
               "Where it goes, - is standard output; the file's name without its extension is the "
               "name of functions, classes and models");
