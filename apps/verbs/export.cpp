@@ -60,8 +60,9 @@ nlohmann::ordered_json compare(session& owner, export_arguments const& arguments
                             found.by_export, found.by_model, found.documents,
                             counted(documents.size(), "document")));
   if (found.documents == 0)
-    owner.say(fmt::format("the export gives all {} of {} the model's scores",
-                          counted(documents.size(), "document"), arguments.check));
+    owner.say(fmt::format("the export gives all {} of {} the model's scores{}",
+                          counted(documents.size(), "document"), arguments.check,
+                          found.within == 0 ? "" : fmt::format(" within {}", found.within)));
   else
     owner.warn(fmt::format(
         "the export gives {} of {} other scores, in the same order: {} instead "
@@ -102,15 +103,17 @@ void export_file(session& owner, export_arguments const& arguments, CLI::App con
   l2r::exported_model const made = read_for(
       arguments.model, [&](l2r::model const& of) { return l2r::export_model(of, options); }, model);
   for (std::string const& note : made.notes) owner.warn(note);
-  nlohmann::ordered_json summary{{"to", arguments.to}, {"name", options.name}, {"portable", true}};
+  nlohmann::ordered_json summary{
+      {"to", arguments.to}, {"name", options.name}, {"portable", made.portable}};
   if (!arguments.check.empty()) summary["check"] = compare(owner, arguments, model, options);
   for (auto const& [key, value] : summary.items()) owner.note(key, value);
   out.write(made.text);
   out.commit();
   if (arguments.out != "-")
-    owner.say(
-        fmt::format("wrote {} as {}; portable: scores depend on a document's own values alone",
-                    arguments.out, arguments.to));
+    owner.say(fmt::format("wrote {} as {}; {}", arguments.out, arguments.to,
+                          made.portable
+                              ? "portable: scores depend on a document's own values alone"
+                              : "not portable: scores depend on the list of a query's documents"));
   if (owner.prints_json()) {
     summary["seconds"] = owner.timings();
     write_file("-", json_text_of(summary));

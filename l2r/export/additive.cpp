@@ -20,7 +20,7 @@ constexpr double most_exact_sum = 0x1p53;
 scorecard_member const& portable_member(model const& of) {
   constexpr std::string_view portable =
       "expected one card or scorecard, whose scores depend on a document's own values alone; "
-      "rulerank fit --members card makes one";
+      "rulerank fit --members card makes one; --to onnx also holds linear members, and several";
   if (of.members.size() > 1)
     throw usage_error(fmt::format(
         "found {} members, whose combined scores depend on the documents of the list, {}",
@@ -41,13 +41,6 @@ scorecard_member const& portable_member(model const& of) {
         "none",
         kind_of(of.members.front()), datasets::name_of(card->cuts->options.norm), portable));
   return *card;
-}
-
-std::string name_of_feature(std::uint32_t feature, datasets::feature_names const& own,
-                            datasets::feature_names const& given) {
-  for (auto const* const names : {&own, &given})
-    if (auto const at = names->find(feature); at != names->end()) return at->second;
-  return fmt::format("f{}", feature);
 }
 
 additive_feature feature_of(scorecard_member const& member, std::size_t f,
@@ -110,6 +103,13 @@ void expect_identifier(std::string const& name) {
 }
 
 }  // namespace
+
+std::string name_of_feature(std::uint32_t feature, datasets::feature_names const& own,
+                            datasets::feature_names const& given) {
+  for (auto const* const names : {&given, &own})
+    if (auto const at = names->find(feature); at != names->end()) return at->second;
+  return fmt::format("f{}", feature);
+}
 
 double points_of(additive_feature const& feature, double value) {
   if (std::isnan(value)) return feature.missing;

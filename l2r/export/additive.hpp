@@ -34,6 +34,10 @@ struct additive_form {
 /// Throws as `export_model` does.
 additive_form additive_form_of(model const& of, export_options const& options);
 
+/// The name of a feature that has `own` names in the model; those of the options come first.
+std::string name_of_feature(std::uint32_t feature, datasets::feature_names const& own,
+                            datasets::feature_names const& given);
+
 double points_of(additive_feature const& feature, double value);
 /// The smallest and largest score.
 struct score_range {
@@ -59,7 +63,6 @@ std::string write_c(additive_form const& form, export_options const& options);
 std::string write_java(additive_form const& form, export_options const& options);
 std::string write_javascript(additive_form const& form, export_options const& options);
 std::string write_python(additive_form const& form, export_options const& options);
-std::string write_onnx(additive_form const& form, export_options const& options);
 std::string write_sql(additive_form const& form, export_options const& options);
 
 }  // namespace rulerank::l2r

@@ -5,6 +5,7 @@
 #include "core/parallel.hpp"
 #include "datasets/values_of.hpp"
 #include "l2r/export/additive.hpp"
+#include "l2r/export/list_form.hpp"
 #include "l2r/export/point_tree.hpp"
 #include "l2r/model/scorer.hpp"
 
@@ -72,7 +73,7 @@ void fit_solr(additive_form& form, notes_of_export& notes) {
 
 struct export_target {
   std::string_view name;
-  std::string (*write)(additive_form const&, export_options const&);
+  std::string (*write)(additive_form const&, export_options const&);  ///< null: of a list_form
   /// Makes of the model's form what the target computes; null: no change.
   void (*fit)(additive_form&, notes_of_export&) = nullptr;
 };
@@ -86,7 +87,7 @@ constexpr std::array export_targets{
     export_target{"sql", write_sql},
     export_target{"lightgbm", write_lightgbm},
     export_target{"xgboost", write_xgboost, fit_xgboost},
-    export_target{"onnx", write_onnx},
+    export_target{"onnx", nullptr},  // a list_form
     export_target{"elasticsearch", write_search_plugin, fit_search_plugin},
     export_target{"opensearch", write_search_plugin, fit_search_plugin},
     export_target{"solr", write_solr, fit_solr}};
@@ -99,6 +100,23 @@ constexpr auto target_names = [] {
 
 export_target const& target_of(export_options const& options) {
   return export_targets[static_cast<std::size_t>(options.format)];
+}
+
+datasets::feature_names const& names_in(model_member const& of) {
+  if (auto const* const linear = std::get_if<linear_member>(&of)) return linear->weights.names;
+  return std::get<scorecard_member>(of).cuts->names;
+}
+
+/// Refuses what no list form holds.
+list_form checked_list_form(model const& of, export_options const& options) {
+  for (model_member const& member : of.members)
+    if (!std::holds_alternative<linear_member>(member) &&
+        !std::holds_alternative<scorecard_member>(member))
+      throw usage_error(
+          fmt::format("found a member of the kind {}, which no format holds, expected cards, "
+                      "scorecards and linear members",
+                      kind_of(member)));
+  return list_form_of(of, options);
 }
 
 additive_form fitted_form(model const& of, export_options const& options, notes_of_export& notes) {
@@ -158,6 +176,12 @@ std::string export_name_of(std::string const& path) {
 
 exported_model export_model(model const& of, export_options const& options) {
   exported_model made;
+  if (target_of(options).write == nullptr) {
+    list_form const form = checked_list_form(of, options);
+    made.portable = form.is_portable();
+    made.text = write_onnx(form, options);
+    return made;
+  }
   additive_form const form = fitted_form(of, options, made.notes);
   made.text = target_of(options).write(form, options);
   return made;
@@ -165,16 +189,25 @@ exported_model export_model(model const& of, export_options const& options) {
 
 export_difference check_export(context const& ctx, model const& of, export_options const& options,
                                datasets::dataset const& documents) {
-  notes_of_export notes;
-  additive_form const form = fitted_form(of, options, notes);
-  auto const& cuts = *std::get<scorecard_member>(of.members.front()).cuts;
-  std::vector<double> const by_model = score(ctx, of, documents).scores;
-  std::vector<double> const by_export =
-      scores_of(ctx, form, datasets::renumbered(documents, cuts.names));
   export_difference found;
+  std::vector<double> by_export;
+  auto const numbered = [&] {
+    return datasets::renumbered(documents, names_in(of.members.front()));
+  };
+  if (target_of(options).write == nullptr) {
+    list_form const form = checked_list_form(of, options);
+    found.within = form.is_portable() ? 0 : 1e-9;
+    by_export = scores_of(ctx, form, numbered());
+  } else {
+    notes_of_export notes;
+    additive_form const form = fitted_form(of, options, notes);
+    by_export = scores_of(ctx, form, numbered());
+  }
+  std::vector<double> const by_model = score(ctx, of, documents).scores;
   for (std::size_t d = 0; d < by_model.size(); ++d) {
-    if (by_model[d] == by_export[d]) continue;
-    if (found.documents++ > 0) continue;
+    double const equal_within = found.within * std::max(1.0, std::abs(by_model[d]));
+    if (std::abs(by_model[d] - by_export[d]) <= equal_within) by_export[d] = by_model[d];
+    if (by_model[d] == by_export[d] || found.documents++ > 0) continue;
     found.first = d;
     found.by_model = by_model[d];
     found.by_export = by_export[d];

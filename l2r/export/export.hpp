@@ -53,6 +53,8 @@ struct export_options {
 
 struct exported_model {
   std::string text;  ///< the file
+  /// A document's score depends on its own values alone; otherwise on the list of its query, too.
+  bool portable = true;
   /// What the target computes in another way than this program, one sentence each.
   std::vector<std::string> notes;
 };
@@ -65,6 +67,9 @@ exported_model export_model(model const& of, export_options const& options);
 
 /// How the scores of an exported model differ from the model's.
 struct export_difference {
+  /// Scores that differ by this times the larger of 1 and the score count as equal: 0 for portable
+  /// exports; sums over a list have another order elsewhere.
+  double within = 0;
   std::size_t documents = 0;           ///< with another score
   std::size_t first = 0;               ///< of these
   double by_model = 0, by_export = 0;  ///< the scores of the first
@@ -72,7 +77,7 @@ struct export_difference {
 };
 
 /// Scores documents by the model and by the numbers and the arithmetic of the exported file.
-/// `documents` of the result is 0 where all scores have equal bits. Throws as `export_model` does.
+/// `documents` of the result is 0 where all scores are equal. Throws as `export_model` does.
 export_difference check_export(context const& ctx, model const& of, export_options const& options,
                                datasets::dataset const& documents);
 

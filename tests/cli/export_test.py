@@ -374,6 +374,36 @@ class Libraries(Exporting):
             self.expect_rows(card, documents, "\n".join(" ".join(map(repr, map(float, [*s, *p]))) for s, p in zip(scores, points)))
             self.assertEqual((scores.dtype, scores.shape), (numpy.float64, (len(documents), 1)))
 
+    def test_onnx_of_lists(self):
+        """Models whose scores depend on the list get all documents of a query at once."""
+        onnxruntime, numpy = library(self, "onnxruntime"), library(self, "numpy")
+        for number, (members, missing, unlisted) in enumerate((
+                ("linear", "item", "zero"), ("linear", "none", "missing"), ("linear", "zero", "zero"), ("scorecard,linear", "item", "zero"),
+                ("scorecard,linear", "item", "missing"), ("card,scorecard", "item", "zero"))):
+            draw = random.Random(number)
+            value = lambda f: draw.choice([0.0, 1.0, 2.5, draw.gauss(f, 10 ** f)])
+            queries = [[{str(f): 7.0 if f == 4 else NAN if draw.random() < .1 else value(f) for f in (1, 2, 4, 9) if draw.random() < .9}
+                        for _ in range(draw.randint(1, 20))] for _ in range(12)]
+            lines = [line.replace(b"qid:1", b"qid:%d" % q) for q, of in enumerate(queries)
+                     for line in svmlight(of, [int(d.get("1", 0) > 1) for d in of]).splitlines(True)]
+            self.file("lists.txt", b"".join(lines))
+            self.expect(0, "fit", "--train", "lists.txt", "--model", "card.model", "--members", members, "--quiet",
+                        "--missing-values", missing, "--unlisted", unlisted)
+            done = self.expect(0, "export", "card.model", "--to", "onnx", "--out", "mine.onnx", "--check", "lists.txt")
+            self.assertIn(b"gives all %d documents of lists.txt the model's scores within 1e-09" % len(lines), done.stderr)
+            self.assertIn(b"not portable: scores depend on the list", done.stderr)
+            session = onnxruntime.InferenceSession(self.folder / "mine.onnx", providers=["CPUExecutionProvider"])
+            names = json.loads(session.get_modelmeta().custom_metadata_map["features"])
+            absent = float(session.get_modelmeta().custom_metadata_map["absent"])
+            scores = list(map(float, self.expect(0, "rank", "--test", "lists.txt", "--model", "card.model", "--quiet").stdout.split()))
+            for of in queries:
+                data = numpy.array([[document.get(name[1:], absent) for name in names] for document in of])
+                found, points = session.run(["score", "contributions"], {"values": data})
+                own, scores = scores[:len(of)], scores[len(of):]
+                for a, b, row in zip(own, found.ravel(), points):
+                    self.assertLessEqual(abs(a - b), 1e-9 * max(1, abs(a)), (members, of))
+                    self.assertLessEqual(abs(b - sum(row)), 1e-9 * max(1, abs(a)))
+
     def test_treelite(self):
         treelite, numpy = library(self, "treelite"), library(self, "numpy")
         for to, load in (("lightgbm", treelite.frontend.load_lightgbm_model), ("xgboost", treelite.frontend.load_xgboost_model)):
@@ -541,6 +571,8 @@ class Refusals(Exporting):
                 ("linear,scorecard", "found 2 members, whose combined scores depend on the documents of the list")):
             self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", members, "--quiet")
             self.expect(2, "export", "m.model", "--to", "c", message=f"m.model: {message}, {portable}")
+        self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "joint", "--quiet")
+        self.expect(2, "export", "m.model", "--to", "onnx", message="m.model: found a member of the kind joint, which no format holds")
         self.expect(0, "fit", "--train", "train.txt", "--model", "m.model", "--members", "scorecard", "--norm", "query-zscore", "--quiet")
         self.expect(2, "export", "m.model", "--to", "c", message="normalized within their query (query-zscore)")
 

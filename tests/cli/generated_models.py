@@ -157,7 +157,8 @@ def export(case):
     if names:
         case.given["--names"] = case.file("names", "".join(f"{f}\t{name}\n" for f, name in names.items()))
     case.some({"--out": ["out/o"], "--check": [given]}, .6)
-    case.refused += ["whose scores depend on the documents of the list"] if "linear" in words else []
+    lists = "linear" in words and case.given["--to"] != "onnx"
+    case.refused += ["whose scores depend on the documents of the list"] if lists else []
     case.refused += ["normalized within their query"] if "query-minmax" in words and "linear" not in words else []
     case.may_refuse = (*case.may_refuse, "computes in float32", "another order")
 
